@@ -24,7 +24,16 @@ from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.entrances import check_plan
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
+from nsrecover.domains.properties import (
+    changed,
+    drifts,
+    literal,
+    outermost,
+    placed,
+    property_of,
+    supports,
+    with_properties_of,
+)
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration, check_rate, lowest
 from nsrecover.monitoring.expected_trace import ExpectedTrace
@@ -33,6 +42,7 @@ from nsrecover.monitoring.outlook import (
     explaining,
     imagine,
     keeping_from,
+    outlook,
     rests_on,
     unmet_goal,
     what_it_leaves,
@@ -53,7 +63,9 @@ from nsrecover.util.untrusted_json import JsonMapping, read_json
 FAILED_BY = 10.0
 """How much more likely an action fails if a condition of it does not hold than if all do."""
 UNLIKELY = 0.2
-"""What does not matter is looked at again if it is otherwise than expected with at least this probability."""
+"""What does not matter is looked at again if it is otherwise than expected with at least this probability,"""
+PLAIN = 0.95
+"""and if it was read with at least this certainty."""
 RATES = "rates.json"
 """File of the learned rates, in a folder that `System.save` has written."""
 
@@ -429,7 +441,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _doubtful(self, judged: JudgedFacts) -> tuple[Property, ...]:
         """What the action should have changed, or was read otherwise than expected, and is not certain enough.
 
-        What is read otherwise and matters neither for the plan nor for the goal has to be likely as well.
+        What is read otherwise and matters neither for the plan nor for the goal has to be read plainly and be likely.
         """
         expected, best = judged.expected, self.tracker.best
         acted_on, otherwise = self._acted_on(judged), set[Property]()
@@ -437,26 +449,37 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             differ = changed(look.facts, expected.facts, self.instance.domain)
             otherwise |= {prop for prop in differ if look.knows(prop) and expected.knows(prop)}
         disputed = self.tracker.disputed(best, predicted=True)
-        believed, matters = changed(best.state, expected.facts, self.instance.domain), self._matters(judged)
-        props = acted_on.union(
-            prop
-            for prop in otherwise
-            if prop[1] in matters or prop in believed or disputed.get(prop, 1.0) < 1.0 - UNLIKELY
-        )
+        likely = changed(best.state, expected.facts, self.instance.domain)
+        likely |= {prop for prop in otherwise if disputed.get(prop, 1.0) < 1.0 - UNLIKELY}
+        plain = {p for p in otherwise & likely if max(look.certainty.get(p, 1.0) for look in judged.looks) >= PLAIN}
+        props = acted_on | plain | self._matters(judged, otherwise - plain)
         return self._open(self.certainty.alarm, props & disputed.keys())
 
     def _without_guesses(self, scene: FactScene, judged: JudgedFacts) -> FactScene:
         """A scene in which what does not matter is unknown unless it is certain enough that it is otherwise."""
         otherwise = changed(scene.facts, judged.expected.facts, self.instance.domain) & scene.certainty.keys()
-        matters, acted_on = self._matters(judged), self._acted_on(judged)
-        guessed = {prop for prop in otherwise - acted_on if prop[1] not in matters}
+        open_to_doubt = otherwise - self._acted_on(judged)
+        guessed = open_to_doubt - self._matters(judged, open_to_doubt)
         return replace(scene, certainty={**scene.certainty, **dict.fromkeys(sorted(guessed), 0.0)})
 
-    def _matters(self, judged: JudgedFacts) -> set[str]:
-        """The objects of the action, of the rest of the plan and of the goal, and what they are in or on."""
-        actions = [*self.expected.rest, *([] if judged.action is None else [judged.action])]
-        names = {name for action in actions for name in action.arguments} | {name for _, name in self._wanted}
-        return names.union(*(supports(self.scene.facts, self.instance.domain, name) for name in names))
+    def _matters(self, judged: JudgedFacts, props: Iterable[Property]) -> set[Property]:
+        """Those of some properties that matter: the goal's, places in it and in the plan, and what decides them.
+
+        Another state does not matter if the rest of the plan reaches the goal with each value that was read.
+        """
+        domain, rest, wanted = self.instance.domain, self.expected.rest, self._wanted
+        actions = [*rest, *([] if judged.action is None else [judged.action])]
+        names = {name for action in actions for name in action.arguments} | {name for _, name in wanted}
+        names = names.union(*(supports(self.scene.facts, domain, name) for name in names))
+        expected = judged.expected.facts
+
+        def fails(prop: Property) -> bool:
+            read = {frozenset(f for f in look.facts if property_of(f, domain) == prop) for look in judged.looks}
+            states = [with_properties_of(expected, value, [prop], domain) for value in read]
+            return not all(outlook(self.instance, state, rest, self.goal).good for state in (expected, *states))
+
+        always = {prop for prop in props if prop in wanted or prop[0] not in domain.variables}
+        return {prop for prop in props if prop[1] in names and (prop in always or fails(prop))}
 
     def _acted_on(self, judged: JudgedFacts) -> frozenset[Property]:
         """What the action should have changed."""
