@@ -52,7 +52,7 @@ IN_HAND = 4
 """Liquids with which a vessel is seen in the hand, besides empty."""
 SEVERAL = 4
 """Times as often as that if only one kind is looked at."""
-_DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
+_DISTANCE_M, _SIDE_RAD = (0.6, 1.6), math.radians(85)
 _TRIES = 12
 """Places in front of something that are tried until one is free."""
 _AJAR = (0.02, 0.35)
@@ -60,7 +60,12 @@ _AJAR = (0.02, 0.35)
 
 
 def record(
-    kitchens: int = 30, seed: int = 0, out: Path = Path("data/views"), sensor: str = "clean", only: str = ""
+    kitchens: int = 30,
+    seed: int = 0,
+    out: Path = Path("data/views"),
+    sensor: str = "clean",
+    only: str = "",
+    held: bool = True,
 ) -> None:
     """Record views of vessels, food and appliances in kitchens whose layouts are not held out.
 
@@ -70,6 +75,7 @@ def record(
         out: folder for demonstrations.h5.
         sensor: name of the sensor through which the robot sees.
         only: kind of what is looked at, several times as often; empty: everything that has states.
+        held: whether vessels are looked at in the hand, too, which takes most of the time.
     """
     if kitchens < 1 or seed < 0:
         raise InvalidConfiguration(
@@ -77,12 +83,12 @@ def record(
         )
     out.mkdir(parents=True, exist_ok=True)
     by = for_demonstrations(preset(sensor))
-    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, by, only))
+    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, by, only, held))
     write_archive(out / "demonstrations.h5", made)
     print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
 
 
-def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> Iterator[Recording]:
+def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "", held: bool = True) -> Iterator[Recording]:
     """Views of what has states in a kitchen, or of one kind of it, in front of the robot and in its hand."""
     rng = np.random.default_rng([seed, number, 31])
     things = list(dict.fromkeys((*THINGS, only) if only in KINDS else THINGS))
@@ -108,7 +114,7 @@ def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> 
                 seen = _seen(world, name, stream, rng)
                 if seen is not None:
                     yield _recording(world, seen, notes)
-        for name in names:
+        for name in names if held else ():
             if name in cell.things and (Trait.VESSEL in traits_of(name) or only):
                 for seen in _in_hand(world, name, stream, rng):
                     yield _recording(world, seen, notes)

@@ -21,7 +21,8 @@ _BEFORE = re.compile(
     rf"(?:Before )?{_STEP} (?:something was not as expected|the scene is already ahead|cannot be done|the plan )"
 )
 _AFTER = re.compile(
-    rf"{_STEP} (?:went wrong|worked, but)|After {_STEP.replace('action', 'ahead')} the scene is already"
+    rf"{_STEP} (?:went wrong|worked, but|could not be done)|"
+    rf"After {_STEP.replace('action', 'ahead')} the scene is already"
 )
 _EVENTS = {
     kind: re.compile(rf"(?:.* (?:wrong:|but|expected:) )?[Tt]he (?P<who>.+?) {words}")

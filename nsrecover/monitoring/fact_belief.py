@@ -24,11 +24,29 @@ from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.entrances import check_plan
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
+from nsrecover.domains.properties import (
+    changed,
+    drifts,
+    literal,
+    outermost,
+    placed,
+    property_of,
+    supports,
+    with_properties_of,
+)
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration, check_rate, lowest
 from nsrecover.monitoring.expected_trace import ExpectedTrace
-from nsrecover.monitoring.outlook import decides, explaining, keeping_from, rests_on, unmet_goal, what_it_leaves
+from nsrecover.monitoring.outlook import (
+    decides,
+    explaining,
+    imagine,
+    keeping_from,
+    outlook,
+    rests_on,
+    unmet_goal,
+    what_it_leaves,
+)
 from nsrecover.monitoring.scene_model import (
     ExpectingPerceiver,
     FactPerceiver,
@@ -45,7 +63,9 @@ from nsrecover.util.untrusted_json import JsonMapping, read_json
 FAILED_BY = 10.0
 """How much more likely an action fails if a condition of it does not hold than if all do."""
 UNLIKELY = 0.2
-"""What does not matter is looked at again if it is otherwise than expected with at least this probability."""
+"""What does not matter is looked at again if it is otherwise than expected with at least this probability,"""
+PLAIN = 0.95
+"""and if it was read with at least this certainty."""
 RATES = "rates.json"
 """File of the learned rates, in a folder that `System.save` has written."""
 
@@ -428,7 +448,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _doubtful(self, judged: JudgedFacts) -> tuple[Property, ...]:
         """What the action should have changed, or was read otherwise than expected, and is not certain enough.
 
-        What is read otherwise and matters neither for the plan nor for the goal has to be likely as well.
+        What is read otherwise and matters neither for the plan nor for the goal has to be read plainly and be likely.
         """
         expected, best = judged.expected, self.tracker.best
         acted_on, otherwise = self._acted_on(judged), set[Property]()
@@ -436,26 +456,37 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             differ = changed(look.facts, expected.facts, self.instance.domain)
             otherwise |= {prop for prop in differ if look.knows(prop) and expected.knows(prop)}
         disputed = self.tracker.disputed(best, predicted=True)
-        believed, matters = changed(best.state, expected.facts, self.instance.domain), self._matters(judged)
-        props = acted_on.union(
-            prop
-            for prop in otherwise
-            if prop[1] in matters or prop in believed or disputed.get(prop, 1.0) < 1.0 - UNLIKELY
-        )
+        likely = changed(best.state, expected.facts, self.instance.domain)
+        likely |= {prop for prop in otherwise if disputed.get(prop, 1.0) < 1.0 - UNLIKELY}
+        plain = {p for p in otherwise & likely if max(look.certainty.get(p, 1.0) for look in judged.looks) >= PLAIN}
+        props = acted_on | plain | self._matters(judged, otherwise - plain)
         return self._open(self.certainty.alarm, props & disputed.keys())
 
     def _without_guesses(self, scene: FactScene, judged: JudgedFacts) -> FactScene:
         """A scene in which what does not matter is unknown unless it is certain enough that it is otherwise."""
         otherwise = changed(scene.facts, judged.expected.facts, self.instance.domain) & scene.certainty.keys()
-        matters, acted_on = self._matters(judged), self._acted_on(judged)
-        guessed = {prop for prop in otherwise - acted_on if prop[1] not in matters}
+        open_to_doubt = otherwise - self._acted_on(judged)
+        guessed = open_to_doubt - self._matters(judged, open_to_doubt)
         return replace(scene, certainty={**scene.certainty, **dict.fromkeys(sorted(guessed), 0.0)})
 
-    def _matters(self, judged: JudgedFacts) -> set[str]:
-        """The objects of the action, of the rest of the plan and of the goal, and what they are in or on."""
-        actions = [*self.expected.rest, *([] if judged.action is None else [judged.action])]
-        names = {name for action in actions for name in action.arguments} | {name for _, name in self._wanted}
-        return names.union(*(supports(self.scene.facts, self.instance.domain, name) for name in names))
+    def _matters(self, judged: JudgedFacts, props: Iterable[Property]) -> set[Property]:
+        """Those of some properties that matter: the goal's, places in it and in the plan, and what decides them.
+
+        Another state does not matter if the rest of the plan reaches the goal with each value that was read.
+        """
+        domain, rest, wanted = self.instance.domain, self.expected.rest, self._wanted
+        actions = [*rest, *([] if judged.action is None else [judged.action])]
+        names = {name for action in actions for name in action.arguments} | {name for _, name in wanted}
+        names = names.union(*(supports(self.scene.facts, domain, name) for name in names))
+        expected = judged.expected.facts
+
+        def fails(prop: Property) -> bool:
+            read = {frozenset(f for f in look.facts if property_of(f, domain) == prop) for look in judged.looks}
+            states = [with_properties_of(expected, value, [prop], domain) for value in read]
+            return not all(outlook(self.instance, state, rest, self.goal).good for state in (expected, *states))
+
+        always = {prop for prop in props if prop in wanted or prop[0] not in domain.variables}
+        return {prop for prop in props if prop[1] in names and (prop in always or fails(prop))}
 
     def _acted_on(self, judged: JudgedFacts) -> frozenset[Property]:
         """What the action should have changed."""
@@ -485,6 +516,20 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         suspects = self._suspects if reversible else tracker.props
         unsure |= {prop for prop in suspects if tracker.unseen(prop) > allowed}
         return rests_on(self.instance, facts, action, unsure) if unsure else ()
+
+    def _hidden_by(self, facts: State, action: Action) -> list[Property]:
+        """What the goal is about and is behind something closed after an action, but not before: seen now or never."""
+        predicate, wanted = self.instance.domain.enclosed, self._wanted
+        if not predicate or not self._model.visits:
+            return []
+        after, names = imagine(self.instance, facts, action), {name for _, name in wanted}
+        conditions = {name: self.instance.condition((predicate, name)) for name in names}
+        closed_in = {
+            name
+            for name, enclosed in conditions.items()
+            if self.instance.holds(after, enclosed) and not self.instance.holds(facts, enclosed)
+        }
+        return [prop for prop in wanted if prop[1] in closed_in]
 
     def _compared(self, judged: JudgedFacts) -> Discrepancy[FactScene]:
         """Compare what is believed with what was expected."""
@@ -524,6 +569,8 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 missing = [] if problem else [*lookahead.needed(self.scene, rest, self.goal)]
             relied_on = self._relied_on(facts, rest[0])
             doubtful += self._open(self._allowed(rest[0]), relied_on)
+            hidden = self._hidden_by(facts, rest[0])
+            doubtful += self._open(self.certainty.done / max(1, len(hidden)), hidden)
             missing += [Unknown(p[1], p[0]) for p in relied_on if p in disputed and not judged.shows(p)]
         if unmet or problem:
             doubtful += self._open(self.certainty.irreversible, {p for p in tracker.props if judged.shows(p)})

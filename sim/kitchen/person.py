@@ -182,7 +182,6 @@ class Person:
 
 
 def switch_of(cell: KitchenCell, name: str) -> Fixture | None:
-    """The fixture whose switch turns something on and off; None if there is none."""
-    return next(
-        (one for one in cell.fixtures.values() if one.switch is not None and (one.operates or one.name) == name), None
-    )
+    """The fixture whose switch turns something on and off, or is it; None if there is none."""
+    switches = (one for one in cell.fixtures.values() if one.switch is not None)
+    return next((one for one in switches if name in (one.operates or one.name, one.name)), None)

@@ -32,7 +32,7 @@ from sim.kitchen.skills.cutting import slice_it
 from sim.kitchen.skills.food import crack
 from sim.kitchen.skills.motion import Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import look_at, move_to
-from sim.kitchen.skills.operating import close_it, open_it, toggle
+from sim.kitchen.skills.operating import swing, toggle
 from sim.kitchen.skills.pouring import pour
 from sim.kitchen.skills.wiping import wipe
 from sim.sound.microphone import Microphone
@@ -64,8 +64,8 @@ SKILLS: Mapping[str, Skill] = {
     "pick_up": Skill(pick_up, ("thing",)),
     "put_on": Skill(put, ("thing", "place")),
     "put_in": Skill(put, ("thing", "place")),
-    "open_obj": Skill(open_it, ("thing or fixture",)),
-    "close_obj": Skill(close_it, ("thing or fixture",)),
+    "open_obj": Skill(lambda motion, name: swing(motion, name, True), ("thing or fixture",)),
+    "close_obj": Skill(lambda motion, name: swing(motion, name, False), ("thing or fixture",)),
     "toggle_on": Skill(lambda motion, name: toggle(motion, name, True), ("thing or fixture",)),
     "toggle_off": Skill(lambda motion, name: toggle(motion, name, False), ("thing or fixture",)),
     "pour": Skill(pour, ("thing", "thing or fixture")),

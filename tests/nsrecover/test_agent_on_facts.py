@@ -109,3 +109,15 @@ def test_contradictory_goals_and_durations_of_nothing_are_refused() -> None:
         nsrecover.symbolic(HOME, [("filled", "mug", "water"), ("filled", "mug", "wine")])
     with pytest.raises(InvalidConfiguration, match="durations above 0"):
         nsrecover.symbolic(HOME, WATERED, durations={"pour": 0.0})
+
+
+def test_a_doubtful_state_that_decides_nothing_is_not_looked_at_again() -> None:
+    """The pot seems dirty, which neither watering a plant with it nor any later step asks for."""
+
+    def show(state: State) -> FactScene:
+        return FactScene(state | {("dirty", "pot")}, {("dirty", "pot"): 0.7})
+
+    world = FactWorld(show=show)
+    episode = run(world)
+    assert tuple(world.done) == WATER.actions
+    assert all(record.discrepancy.looks == 1 for record in episode.records)

@@ -44,8 +44,7 @@ def pick_up(motion: Motion, name: str, useless: Sequence[Array] = ()) -> None:
         SkillFailure: it cannot be reached or held.
     """
     cell = motion.cell
-    if cell.robot.held:
-        raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    motion.check_hand_free()
     missed: list[Grasp] = []
     while len(missed) < _MOST_GRASPS:
         grasp, poses, station = _way_to_hold(motion, name, missed, useless)

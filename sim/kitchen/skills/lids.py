@@ -13,7 +13,7 @@ from sim.kitchen.assemblies import LID, POWER, assembly_of
 from sim.kitchen.reach import ToolPose, tool_rotation
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
 from sim.kitchen.skills.pressing import press_button
-from sim.kitchen.skills.whereabouts import front_of, where
+from sim.kitchen.skills.whereabouts import front_at
 
 Array = npt.NDArray[np.float64]
 
@@ -34,13 +34,12 @@ def move_lid(motion: Motion, name: str, opened: bool) -> None:
         SkillFailure: it cannot be reached or moved.
     """
     cell = motion.cell
-    if cell.robot.held:
-        raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    motion.check_hand_free()
     start = cell.joint(name, LID.joint)
     goal = LID.travel if opened else 0.0
     if abs(start - goal) < 0.1:
         return
-    front = _front(motion, name)
+    front = front_at(motion, name)
     for azimuth, pitch in _hands(motion, name, front):
         poses = [
             ToolPose(point, tool_rotation(azimuth, pitch))
@@ -75,7 +74,7 @@ def press_power(motion: Motion, name: str) -> None:
     """
     cell = motion.cell
     point, _ = cell.link_point(name, POWER.joint, POWER.grip)
-    press_down(motion, point, POWER.travel, _front(motion, name), {name}, name)
+    press_down(motion, point, POWER.travel, front_at(motion, name), {name}, name)
 
 
 def press_down(motion: Motion, point: Array, travel_m: float, front: float, ignored: set[str], name: str) -> None:
@@ -106,11 +105,6 @@ def press_down(motion: Motion, point: Array, travel_m: float, front: float, igno
             press_button(motion, station, before, touch, press)
             return
     raise SkillFailure(f"the button of the {name} is out of reach")
-
-
-def _front(motion: Motion, name: str) -> float:
-    stands = where(motion, name)
-    return front_of(motion, stands[0] if stands is not None else None, motion.cell.pose(name)[0])
 
 
 def _bar(motion: Motion, name: str, angle: float) -> Array:

@@ -89,6 +89,11 @@ class Motion:
     def _gripping(self) -> bool:
         return bool(self._robot.held) or self._grips
 
+    def check_hand_free(self) -> None:
+        """Refuse, by a `SkillFailure`, to do with a full hand what needs an empty one."""
+        if self._robot.held:
+            raise SkillFailure(f"the hand holds the {self._robot.held}")
+
     def grip(self, on: bool, force_n: float = _STRONG_N) -> None:
         """Whether the fingers press while the arm moves, for handles and knobs, and how much."""
         self._grips = on

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.kitchen.robot import BasePose
 from sim.kitchen.skills.motion import Motion, SkillFailure
@@ -14,10 +15,10 @@ from sim.kitchen.skills.whereabouts import front_of, looked_at
 _DISTANCES_M = (0.60, 0.70, 0.80, 0.95, 1.10)
 """From the base to what it drives to."""
 _SIDES = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
-
-
 _ELSEWHERE_RAD = math.radians(35.0)
 """Least turn around what is looked at that shows another side of it."""
+_FACES_RAD = math.radians(15.0)
+"""The robot looks at what it faces up to this angle."""
 
 
 def move_to(motion: Motion, name: str) -> None:
@@ -33,33 +34,42 @@ def move_to(motion: Motion, name: str) -> None:
 
 
 def look_at(motion: Motion, name: str) -> None:
-    """Drive in front of a thing or a fixture; if the robot stands there already, to another side of it.
+    """Drive in front of a thing or a fixture; if the robot looks at it already, on around it, to its next free side.
 
-    A handle or a vessel may hide from one side what the other shows.
+    A handle or a vessel may hide from one side what another shows, and what is misread from one side is misread again.
 
     Raises:
         SkillFailure: there is no free place in front of it, or no way there.
     """
-    now = motion.cell.robot.base
-    for number, base in enumerate(_stands(motion, name)):
-        turned = abs(math.remainder(base.yaw - now.yaw, 2 * math.pi)) > _ELSEWHERE_RAD
-        if turned or (not number and math.hypot(base.x - now.x, base.y - now.y) > _DISTANCES_M[0] / 2):
-            motion.drive(base)
-            return
+    now, (point, front) = motion.cell.robot.base, _point_and_front(motion, name)
+    away = np.asarray(point[:2]) - (now.x, now.y)
+    faces = abs(math.remainder(math.atan2(away[1], away[0]) - now.yaw, 2 * math.pi)) < _FACES_RAD
+    if faces and np.linalg.norm(away) < _DISTANCES_M[-1] + 0.1:
+        turned = now.yaw + _ELSEWHERE_RAD - front
+        for side in sorted(_SIDES, key=lambda each: (each - turned) % (2 * math.pi)):
+            away_from = abs(math.remainder(front + side - now.yaw, 2 * math.pi)) > _ELSEWHERE_RAD
+            if away_from and (base := next(_stands(motion, name, (side,)), None)) is not None:
+                motion.drive(base)
+                return
     move_to(motion, name)
 
 
-def _stands(motion: Motion, name: str) -> Iterator[BasePose]:
-    """Free places in front of a thing or a fixture that the robot can drive to, the best first."""
-    cell = motion.cell
+def _point_and_front(motion: Motion, name: str) -> tuple[npt.NDArray[np.float64], float]:
+    """What is looked at of a thing or a fixture, (3,) metres, and the heading of a robot in front of it, radians."""
     point, fixture = looked_at(motion, name)
     if fixture is not None and fixture.name == name and fixture.kind == "television":
         # it is watched from a little farther away
         point = fixture.to_world([0.25, 0.0, 0.0])
-    front = front_of(motion, fixture, point)
+    return point, front_of(motion, fixture, point)
+
+
+def _stands(motion: Motion, name: str, sides: Sequence[float] = _SIDES) -> Iterator[BasePose]:
+    """Free places in front of a thing or a fixture that the robot can drive to, the best first."""
+    cell = motion.cell
+    point, front = _point_and_front(motion, name)
     plan = cell.floor_plan()
     for distance in _DISTANCES_M:
-        for side in _SIDES:
+        for side in sides:
             away = front + side
             base = BasePose(
                 float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away

@@ -13,6 +13,7 @@ from sim.kitchen.assemblies import controls_of
 from sim.kitchen.devices import screen_of
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.floor_plan import FloorPlan
+from sim.kitchen.person import switch_of
 from sim.kitchen.reach import Station, ToolPose, tool_rotation
 from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
@@ -45,57 +46,35 @@ _REMOTE_M = (0.6, 3.0)
 """A remote control works within 60 degrees of the middle axis of a screen, and up to 3 m."""
 
 
-def open_it(motion: Motion, name: str) -> None:
-    """Open a door or drawer by its handle.
+def swing(motion: Motion, name: str, opened: bool) -> None:
+    """Open or close a door or drawer by its handle, or a lid.
 
     Raises:
         SkillFailure: it has none, or it cannot be reached or moved.
     """
     if "door" in _controls(motion, name):
-        move_lid(motion, name, True)
+        move_lid(motion, name, opened)
         return
     fixture, control = _handle_of(motion, name)
     cell = motion.cell
-    if cell.states[name].on:
+    if opened and cell.states[name].on:
         raise SkillFailure(f"the {name} is running")
-    start = cell.position_of(fixture, control)
-    if start > 0.6 * control.travel:
-        return
-    for _ in range(_ATTEMPTS):
-        start = cell.position_of(fixture, control)
-        if start > 0.6 * control.travel:
-            break
-        if not any(_pulled(motion, fixture, control, start, share * control.travel) for share in _TRAVELS):
-            raise OutOfReach(f"the handle of the {name} is out of reach")
-    if cell.position_of(fixture, control) < 0.6 * control.travel:
-        raise SkillFailure(f"the {name} did not open")
-
-
-def close_it(motion: Motion, name: str) -> None:
-    """Close a door or drawer by its handle.
-
-    Raises:
-        SkillFailure: it has none, or it cannot be reached or moved.
-    """
-    if "door" in _controls(motion, name):
-        move_lid(motion, name, False)
-        return
-    fixture, control = _handle_of(motion, name)
-    cell = motion.cell
-    start = cell.position_of(fixture, control)
-    if start < _CLOSED:
-        return
     hinged = fixture.assembly.joints[control.joint].kind is JointKind.HINGE
+
+    def done() -> bool:
+        position = cell.position_of(fixture, control)
+        return position > 0.6 * control.travel if opened else position < _CLOSED
+
     for _ in range(_ATTEMPTS):
+        if done():
+            return
         start = cell.position_of(fixture, control)
-        if start < _CLOSED:
-            break
-        if not (hinged and _pushed_shut(motion, fixture, control, start)) and not _pulled(
-            motion, fixture, control, start, -0.02
-        ):
+        goals = [share * control.travel for share in _TRAVELS] if opened else [-0.02]
+        pushed = not opened and hinged and _pushed_shut(motion, fixture, control, start)
+        if not (pushed or any(_pulled(motion, fixture, control, start, goal) for goal in goals)):
             raise OutOfReach(f"the handle of the {name} is out of reach")
-    if cell.position_of(fixture, control) > _CLOSED:
-        raise SkillFailure(f"the {name} did not close")
+    if not done():
+        raise SkillFailure(f"the {name} did not {'open' if opened else 'close'}")
 
 
 def toggle(motion: Motion, name: str, on: bool) -> None:
@@ -109,24 +88,15 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
         _by_remote(motion, cell.fixtures[name], on)
         return
     if "switch" in _controls(motion, name):
-        if cell.robot.held:
-            raise SkillFailure(f"the hand holds the {cell.robot.held}")
+        motion.check_hand_free()
         if cell.states[name].on != on:
             press_power(motion, name)
             _check(motion, name, on)
         return
-    fixture = next(
-        (
-            one
-            for one in cell.fixtures.values()
-            if one.switch is not None and name in (one.operates or one.name, one.name)
-        ),
-        None,
-    )
+    fixture = switch_of(cell, name)
     if fixture is None or fixture.switch is None:
         raise SkillFailure(f"the {name} has no switch")
-    if cell.robot.held:
-        raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    motion.check_hand_free()
     target = fixture.operates or fixture.name
     if cell.states[target].on == on:
         return
@@ -180,8 +150,7 @@ def _handle_of(motion: Motion, name: str) -> tuple[Fixture, Control]:
     fixture = motion.cell.fixtures.get(name)
     if fixture is None or fixture.door is None:
         raise SkillFailure(f"the {name} has no door")
-    if motion.cell.robot.held:
-        raise SkillFailure(f"the hand holds the {motion.cell.robot.held}")
+    motion.check_hand_free()
     return fixture, fixture.door
 
 

@@ -13,7 +13,7 @@ from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.reach import Station, ToolPose
 from sim.kitchen.skills.carrying import with_some_grasp
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
-from sim.kitchen.skills.whereabouts import front_of, where
+from sim.kitchen.skills.whereabouts import front_at
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]
@@ -77,16 +77,14 @@ def _mouth(motion: Motion, name: str, target: str) -> tuple[Array, float]:
             raise SkillFailure(f"the {name} cannot be poured into itself")
         outer = cell.things[target].kind
         position, rotation = cell.pose(target)
-        stands = where(motion, target)
-        front = front_of(motion, stands[0] if stands else None, position)
-        return position + rotation[:, 2] * outer.height_m / 2, front
+        return position + rotation[:, 2] * outer.height_m / 2, front_at(motion, target)
     fixture = cell.fixtures[target]
     if not fixture.places:
         raise SkillFailure(f"nothing can be poured into the {target}")
     point = fixture.to_world(fixture.places[0].centre)
     # a little over the floor of a basin, so that the vessel stays above its edge
     rise = 0.10 if fixture.kind == "sink" else 0.02
-    return point + np.array([0.0, 0.0, rise]), front_of(motion, fixture, point)
+    return point + np.array([0.0, 0.0, rise]), front_at(motion, target)
 
 
 def _tilting(motion: Motion, name: str, mouth: Array, towards: float, over_m: float) -> Iterator[ToolPose]:

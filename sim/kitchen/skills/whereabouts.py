@@ -54,6 +54,12 @@ def looked_at(motion: Motion, name: str) -> tuple[Array, Fixture | None]:
     return fixture.to_world(fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at), fixture
 
 
+def front_at(motion: Motion, name: str) -> float:
+    """Direction in which a robot in front of a thing or a fixture looks."""
+    point, fixture = looked_at(motion, name)
+    return front_of(motion, fixture, point)
+
+
 def entry(tool: ToolPose, fixture: Fixture | None) -> list[ToolPose]:
     """Tool poses on the way to a grasp or away from a place."""
     if fixture is None:

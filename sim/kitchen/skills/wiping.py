@@ -11,7 +11,7 @@ import pybullet
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.spots import tool_for
-from sim.kitchen.skills.whereabouts import front_of, where
+from sim.kitchen.skills.whereabouts import front_at
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]
@@ -45,8 +45,7 @@ def wipe(motion: Motion, name: str) -> None:
     position, rotation = cell.pose(name)
     if rotation[2, 2] < 0.95:
         raise SkillFailure(f"the {name} does not stand upright")
-    stands = where(motion, name)
-    front = front_of(motion, stands[0] if stands is not None else None, position)
+    front = front_at(motion, name)
     floor = position + np.array([0.0, 0.0, kind.wall_m - kind.height_m / 2])
     reach = max(0.012, kind.size[0] - kind.wall_m - 0.062)
     for turn in _TURNS:

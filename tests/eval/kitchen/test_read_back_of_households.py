@@ -6,7 +6,7 @@ import nsrecover
 from eval.kitchen.read_back import BEFORE, graded, read
 from sim.kitchen.faults import START, Fault
 from sim.kitchen.faults.initial import FilledAtStart
-from sim.kitchen.faults.people import Switched, Taken
+from sim.kitchen.faults.people import DoorClosed, Switched, Taken
 from sim.kitchen.faults.planning import MissingStep, WrongInPlan
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld, after
 
@@ -61,6 +61,15 @@ def test_what_is_seen_before_an_action_has_happened_since_the_last_one() -> None
     fault = Switched(0, "microwave", True)
     assert graded(text, fault, PLAN, "pick_up(pot)") == (True, True, True)
     assert graded(text, fault, PLAN, "put_in(pot, sink)") == (True, True, False)
+
+
+def test_what_kept_an_action_from_being_done_is_read() -> None:
+    text = (
+        "Step 3, put_in(bowl, fridge), could not be done: the fridge is not open. The bowl was not changed by the "
+        "step: it is in the gripper. The fridge is already as it should be after step 4: it is not open."
+    )
+    plan = nsrecover.Plan.parse("open_obj(fridge); pick_up(bowl); put_in(bowl, fridge); close_obj(fridge)")
+    assert graded(text, DoorClosed(1, "fridge"), plan, deviating=("bowl", "fridge")) == (True, True, False)
 
 
 def test_what_is_said_about_the_plan_is_read() -> None:

@@ -120,3 +120,26 @@ def test_the_last_look_does_not_cost_what_it_checks(timed: bool) -> None:
     assert (("running", "faucet") in world.state) is timed
     # without the trait each look finds the faucet off again, so that the goal is never seen to hold
     assert episode.status is (EpisodeStatus.COMPLETED if timed else EpisodeStatus.ASKED_FOR_HELP)
+
+
+class ShutWorld(NearWorld):
+    """Shows places less certainly, and nothing that is behind a closed door."""
+
+    def observe(self) -> FactScene:
+        seen = super().observe()
+        shut = {name for name in HOME.objects if self.place(name) == "fridge" != name}
+        if ("open", "fridge") in self.state:
+            shut.clear()
+        facts = frozenset(fact for fact in seen.facts if fact[1] not in shut)
+        less = {(PLACE, name): 0.97 for name in HOME.objects if (PLACE, name) not in seen.certainty}
+        gone = {(variable, name): 0.0 for variable in (PLACE, *HOME.domain.variables) for name in shut}
+        return FactScene(facts, {**less, **seen.certainty, **gone})
+
+
+def test_what_will_be_behind_a_door_is_made_certain_before_it_is_closed() -> None:
+    plan = nsrecover.Plan.parse("open_obj(fridge); pick_up(mug); put_in(mug, fridge); close_obj(fridge)")
+    goal = (("at", "mug", "fridge"), ("closed", "fridge"))
+    world = ShutWorld()
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, goal, assumed=START, visits=True), world).run(plan)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert tuple(world.done) == plan.actions
