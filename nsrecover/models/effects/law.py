@@ -15,6 +15,9 @@ Flags = npt.NDArray[np.bool_]
 
 GOOD_M = 0.0035
 """A law whose errors have this root mean square on each axis needs no cases."""
+FAR_M = 0.05
+"""A law with larger errors that no two cases explain better is not looked into: demonstrations without a law would take
+minutes."""
 DEEPEST, FEWEST = 5, 6
 """Most cases within cases, and fewest demonstrations of a case."""
 LEVELS = np.linspace(0.1, 0.9, 9)
@@ -217,7 +220,7 @@ class LawFitter:
                 )
                 if best is None or score < best[0]:
                     best = score, name, float(level)
-        if best is None:
+        if best is None or (whole.rms_m > FAR_M and best[0] >= whole.score):
             return whole
         _, name, level = best
         level = self._refined(rows, name, level)

@@ -62,7 +62,10 @@ class OutcomeConfig:
     provenance: JsonMapping = field(default_factory=dict)
 
 
-FORMAT = CheckpointFormat("a checkpoint of outcomes", 1, OutcomeConfig, "python -m train.outcomes")
+HIGHEST, SCORES, LENGTHS = "calibration.highest", "calibration.scores", ".lengths"
+"""Tensors of what was calibrated, one group after the other, and of the lengths of the groups."""
+
+FORMAT = CheckpointFormat("a checkpoint of outcomes", 2, OutcomeConfig, "python -m train.outcomes")
 
 
 class OutcomeModel(nn.Module):
@@ -176,8 +179,16 @@ class OutcomeModel(nn.Module):
         )
 
     def save(self, folder: str | Path, card: str = "") -> Path:
-        """Write weights, settings and card."""
-        return FORMAT.save(folder, self.config, self.state_dict(), card)
+        """Write weights, settings and card; what was calibrated is in the file of the weights."""
+        config = self.config
+        packed = {HIGHEST: tuple(config.classes.highest.values()), SCORES: tuple(config.scores.values())}
+        tensors = {
+            name + part: torch.tensor(values, dtype=torch.float64)
+            for name, groups in packed.items()
+            for part, values in (("", [x for each in groups for x in each]), (LENGTHS, [len(each) for each in groups]))
+        }
+        settings = replace(config, classes=replace(config.classes, highest={}), scores={})
+        return FORMAT.save(folder, settings, {**self.state_dict(), **tensors}, card)
 
     @classmethod
     def load(cls, folder: str | Path = OUTCOMES) -> OutcomeModel:
@@ -188,6 +199,22 @@ class OutcomeModel(nn.Module):
         """
         path = folder_of(folder)
         config, weights = FORMAT.load(path)
+        try:
+            groups = {
+                name: [tuple(each.tolist()) for each in torch.split(weights.pop(name), lengths.tolist())]
+                for name in (HIGHEST, SCORES)
+                for lengths in [weights.pop(name + LENGTHS)]
+            }
+            highest, scores = (
+                dict(zip(names, groups[part], strict=True))
+                for names, part in ((config.classes.counts, HIGHEST), (config.episodes, SCORES))
+            )
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise InvalidCheckpoint(
+                f"expected the calibration of every class and operator in {path}, found it damaged ({error}); copy or "
+                "train it again"
+            ) from error
+        config = replace(config, classes=replace(config.classes, highest=highest), scores=scores)
         model = built(cls, config, path)
         restore(model, weights, path)
         return model
