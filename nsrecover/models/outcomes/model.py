@@ -201,7 +201,7 @@ class OutcomeModel(nn.Module):
         config, weights = FORMAT.load(path)
         try:
             groups = {
-                name: [tuple(each.tolist()) for each in torch.split(weights.pop(name), lengths.tolist())]
+                name: [tuple(each.tolist()) for each in torch.split(weights.pop(name), lengths.int().tolist())]
                 for name in (HIGHEST, SCORES)
                 for lengths in [weights.pop(name + LENGTHS)]
             }
