@@ -22,7 +22,7 @@ from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean, require_known
 from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, built, folder_of, restore
-from nsrecover.models.conformal import Calibration, conformal_threshold
+from nsrecover.models.conformal import Calibration
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
@@ -148,8 +148,8 @@ class Bundle(nn.Module):
         - encoder: the colours of an object under the light of the table are all of its looks.
         - transition: an action leads where its operator says (`SpatialOperator.place`).
         - discriminator: an object is in its place if `same_place` finds it there: its centre is at most `tolerance_m`
-          away, its side is the same, it takes no more room where that counts, and the learned part of its appearance
-          is that of no other object (`ITSELF`).
+          away, its side is the same, it takes no more room where that counts, and its looks do not differ more than
+          those of one object (`gate`, and `ITSELF` where no colours are known).
         - outcomes: a push moves its object to the target and nothing else, within `tolerance_m`.
 
         Args:
@@ -254,20 +254,7 @@ class Bundle(nn.Module):
             InvalidConfiguration: the rate is out of its range, or there is no such sensor.
             InvalidCheckpoint: the checkpoint was not calibrated, or on too few steps to promise so low a rate.
         """
-        calibration = self.calibration_for(sensor)
-        threshold = conformal_threshold(calibration.scores, calibration.steps, alpha)
-        if threshold == 0.0:
-            enough = alpha * (calibration.steps + 1) >= 1
-            gone = sum(score == 0.0 for score in calibration.scores) if enough else 0
-            least = math.ceil(1000 * (gone + 1) / (calibration.steps + 1)) / 10
-            raise InvalidCheckpoint(
-                f"expected a checkpoint calibrated on at least {math.ceil((gone + 1) / alpha) - 1} successful steps to "
-                f"promise a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}"
-                f"{f' through {sensor}' if sensor else ''}"
-                f"{f', {gone} of them as if an object was gone' if gone else ''}; ask for {least} % or more, or "
-                "calibrate on your own good runs (System.calibrated)"
-            )
-        return threshold
+        return self.calibration_for(sensor).threshold(alpha, f" through {sensor}" if sensor else "")
 
     @property
     def workspace(self) -> tuple[float, float, float, float]:
@@ -368,17 +355,19 @@ class Bundle(nn.Module):
         """
         places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
         tolerance = np.asarray(self.config.tolerance_m if tolerance_m is None else tolerance_m, dtype=np.float32)
-        looks_a, looks_b = self.learned(visual_a), self.learned(visual_b)
         if "discriminator" in self.ruled:
-            known = looks_a.any(axis=-1) & looks_b.any(axis=-1)
-            other = known & ((looks_a * looks_b).sum(axis=-1) < ITSELF)
-            return np.where(other, 0.0, near_enough(places_b, places_a, tolerance)).astype(np.float32)
+            a, b = (np.asarray(visual, dtype=np.float32) for visual in (visual_a, visual_b))
+            alike = ITSELF if a.shape[-1] <= self.config.feature_size else 1 - self.gate.part
+            lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)  # 0: not known
+            same = near_enough(places_b, places_a, tolerance)
+            return np.where((a * b).sum(axis=-1) < alike * lengths, 0.0, same).astype(np.float32)
         ratio = self.config.trained_tolerance_m / tolerance[..., None]
         more = (ratio - 1) / 2 * (places_b - places_a)[..., :3]
         places_a[..., :3] -= more
         places_b[..., :3] += more
         for places in (places_a, places_b):
             places[..., 3:] = np.clip(places[..., 3:], *self.config.trained_sides_m)
+        looks_a, looks_b = self.learned(visual_a), self.learned(visual_b)
         arrays = (self._tensor(array) for array in (looks_a, places_a, looks_b, places_b))
         return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
 

@@ -94,11 +94,11 @@ def mlp(inputs: int, hidden: int, outputs: int, layers: int = 2) -> nn.Sequentia
     return nn.Sequential(*parts, nn.Linear(sizes[-1], outputs))
 
 
-def convolutions(channels: int, widths: Sequence[int], halving: Sequence[int] = (0, 1, 2)) -> nn.Sequential:
-    """Convolutions with batch normalisation; those with the given numbers halve the resolution."""
+def convolutions(channels: int, widths: Sequence[int]) -> nn.Sequential:
+    """Convolutions with batch normalisation; each of the first three halves the resolution."""
     layers: list[nn.Module] = []
     for number, (before, width) in enumerate(pairwise([channels, *widths])):
-        stride = 2 if number in halving else 1
+        stride = 2 if number < 3 else 1
         layers += [nn.Conv2d(before, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
     return nn.Sequential(*layers)
 

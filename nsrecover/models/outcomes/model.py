@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.checkpoint import CheckpointFormat, built, folder_of, restore
-from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.models.conformal import Calibration, lowest
 from nsrecover.models.outcomes.calibration import ClassCalibration, classes_of
 from nsrecover.models.outcomes.features import NodeFeatures, node_features
 from nsrecover.models.outcomes.network import UNIT_M, OutcomeMixture, OutcomeNetwork
@@ -62,8 +62,8 @@ class OutcomeConfig:
     provenance: JsonMapping = field(default_factory=dict)
 
 
-HIGHEST, SCORES, LENGTHS = "calibration.highest", "calibration.scores", ".lengths"
-"""Tensors of what was calibrated, one group after the other, and of the lengths of the groups."""
+HIGHEST, SCORES = "calibration.highest.", "calibration.scores."
+"""Begin the names of tensors of what was calibrated, for each class and operator."""
 
 FORMAT = CheckpointFormat("a checkpoint of outcomes", 2, OutcomeConfig, "python -m train.outcomes")
 
@@ -137,14 +137,8 @@ class OutcomeModel(nn.Module):
         Raises:
             InvalidCheckpoint: it was calibrated on too few episodes for the rate.
         """
-        alpha = self.config.alpha if alpha is None else alpha
-        count = self.config.episodes.get(operator, 0)
-        if alpha * (count + 1) < 1:
-            raise InvalidCheckpoint(
-                f"expected a calibration of {operator!r} on at least {round(1 / alpha) - 1} good episodes to promise "
-                f"a false-alarm rate of {alpha}, found {count}; ask for a higher rate, or train with more episodes"
-            )
-        return conformal_threshold(self.config.scores[operator], count, alpha)
+        known = Calibration(self.config.scores.get(operator, ()), self.config.episodes.get(operator, 0))
+        return known.threshold(self.config.alpha if alpha is None else alpha, f" of {operator}")
 
     def as_expected(
         self, scene: ContactScene, action: ContactAction, after: npt.ArrayLike, threshold: float = 0.5
@@ -181,11 +175,11 @@ class OutcomeModel(nn.Module):
     def save(self, folder: str | Path, card: str = "") -> Path:
         """Write weights, settings and card; what was calibrated is in the file of the weights."""
         config = self.config
-        packed = {HIGHEST: tuple(config.classes.highest.values()), SCORES: tuple(config.scores.values())}
+        groups = {HIGHEST: config.classes.highest, SCORES: config.scores}
         tensors = {
-            name + part: torch.tensor(values, dtype=torch.float64)
-            for name, groups in packed.items()
-            for part, values in (("", [x for each in groups for x in each]), (LENGTHS, [len(each) for each in groups]))
+            part + name: torch.tensor(values, dtype=torch.float64)
+            for part, named in groups.items()
+            for name, values in named.items()
         }
         settings = replace(config, classes=replace(config.classes, highest={}), scores={})
         return FORMAT.save(folder, settings, {**self.state_dict(), **tensors}, card)
@@ -200,19 +194,13 @@ class OutcomeModel(nn.Module):
         path = folder_of(folder)
         config, weights = FORMAT.load(path)
         try:
-            groups = {
-                name: [tuple(each.tolist()) for each in torch.split(weights.pop(name), lengths.int().tolist())]
-                for name in (HIGHEST, SCORES)
-                for lengths in [weights.pop(name + LENGTHS)]
-            }
             highest, scores = (
-                dict(zip(names, groups[part], strict=True))
-                for names, part in ((config.classes.counts, HIGHEST), (config.episodes, SCORES))
+                {name: tuple(weights.pop(part + name).tolist()) for name in names}
+                for part, names in ((HIGHEST, config.classes.counts), (SCORES, config.episodes))
             )
-        except (KeyError, ValueError, RuntimeError) as error:
+        except KeyError as error:
             raise InvalidCheckpoint(
-                f"expected the calibration of every class and operator in {path}, found it damaged ({error}); copy or "
-                "train it again"
+                f"expected the calibration of every class and operator in {path}, found none of {error}; train it again"
             ) from error
         config = replace(config, classes=replace(config.classes, highest=highest), scores=scores)
         model = built(cls, config, path)
