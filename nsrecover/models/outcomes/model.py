@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import CheckpointFormat, built, folder_of, restore
 from nsrecover.models.conformal import Calibration, lowest
 from nsrecover.models.outcomes.calibration import ClassCalibration, classes_of
@@ -175,14 +175,9 @@ class OutcomeModel(nn.Module):
     def save(self, folder: str | Path, card: str = "") -> Path:
         """Write weights, settings and card; what was calibrated is in the file of the weights."""
         config = self.config
-        groups = {HIGHEST: config.classes.highest, SCORES: config.scores}
-        tensors = {
-            part + name: torch.tensor(values, dtype=torch.float64)
-            for part, named in groups.items()
-            for name, values in named.items()
-        }
+        kept = _tensors(HIGHEST, config.classes.highest) | _tensors(SCORES, config.scores)
         settings = replace(config, classes=replace(config.classes, highest={}), scores={})
-        return FORMAT.save(folder, settings, {**self.state_dict(), **tensors}, card)
+        return FORMAT.save(folder, settings, {**self.state_dict(), **kept}, card)
 
     @classmethod
     def load(cls, folder: str | Path = OUTCOMES) -> OutcomeModel:
@@ -193,19 +188,17 @@ class OutcomeModel(nn.Module):
         """
         path = folder_of(folder)
         config, weights = FORMAT.load(path)
-        try:
-            highest, scores = (
-                {name: tuple(weights.pop(part + name).tolist()) for name in names}
-                for part, names in ((HIGHEST, config.classes.counts), (SCORES, config.episodes))
-            )
-        except KeyError as error:
-            raise InvalidCheckpoint(
-                f"expected the calibration of every class and operator in {path}, found none of {error}; train it again"
-            ) from error
-        config = replace(config, classes=replace(config.classes, highest=highest), scores=scores)
-        model = built(cls, config, path)
+        highest, scores = (
+            {name: tuple(weights.pop(part + name, torch.zeros(0)).tolist()) for name in names}
+            for part, names in ((HIGHEST, config.classes.counts), (SCORES, config.episodes))
+        )
+        model = built(cls, replace(config, classes=replace(config.classes, highest=highest), scores=scores), path)
         restore(model, weights, path)
         return model
+
+
+def _tensors(part: str, groups: Mapping[str, Sequence[float]]) -> dict[str, Tensor]:
+    return {part + name: torch.tensor(values, dtype=torch.float64) for name, values in groups.items()}
 
 
 def node_classes(
