@@ -59,7 +59,7 @@ def load(  # type: ignore[overload-overlap]
     domain: SpatialDomain | None = None,
     tolerance_m: float | None = None,
     sensor: str | None = None,
-    rules: bool | Collection[str] = False,
+    rules: bool | Collection[str] | None = None,
 ) -> System[SceneGraph]: ...
 @overload
 def load(
@@ -71,7 +71,7 @@ def load(
     domain: Domain | None = None,
     tolerance_m: float | None = None,
     sensor: str | None = None,
-    rules: bool | Collection[str] = False,
+    rules: bool | Collection[str] | None = None,
 ) -> System[SceneGraph] | HouseholdSystem:
     """Load a checkpoint.
 
@@ -88,9 +88,10 @@ def load(
         tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
             None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
         sensor: the sensor for which `alpha` is promised, such as "d435"; all of the training's together if None.
-        rules: whether hand-written rules replace the learned parts that have one, or which ones: "transition",
-            "discriminator", "outcomes" (`Bundle.with_rules`). What objects look like stays learned. For blocks that are
-            picked and placed rules are as good; they need no training.
+        rules: which learned parts hand-written rules replace: a selection of "encoder", "transition", "discriminator"
+            and "outcomes" (`Bundle.with_rules`), all of them if True, none if False: the networks of the papers. None:
+            all but "outcomes", since these rules were as good wherever they were measured; with `alpha` none,
+            since the checkpoint is calibrated for the probabilities of its networks.
 
     Raises:
         InvalidCheckpoint: it is missing, damaged, for another domain or does not fit, or was calibrated on too few
@@ -102,7 +103,7 @@ def load(
         raise InvalidConfiguration(f"expected the name or folder of a checkpoint, found {type(checkpoint).__name__}")
     if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
         with needs_extra("learned", _TORCH):
-            return _household(checkpoint, domain, (alpha, tolerance_m, sensor, rules or None))
+            return _household(checkpoint, domain, (alpha, tolerance_m, sensor, rules))
     domain = domain or TABLETOP
     if checkpoint is not None:
         domain = with_operators(domain, operators_in(checkpoint))
@@ -116,7 +117,7 @@ def load(
         models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
         return of_boxes(models, domain, calibration)
     with needs_extra("learned", _TORCH):
-        from nsrecover.models.bundle import RULED_PARTS, Bundle
+        from nsrecover.models.bundle import AS_GOOD, RULED_PARTS, Bundle
         from nsrecover.models.checkpoint import DEFAULT
         from nsrecover.models.household import domain_of
 
@@ -127,8 +128,9 @@ def load(
             "domain with load(domain=)"
         )
     bundle, motions = Bundle.load(checkpoint, domain), motions_in(checkpoint or DEFAULT)
-    if rules:
-        bundle = bundle.with_rules(RULED_PARTS if rules is True else rules)
+    if rules is None:
+        rules = AS_GOOD if alpha is None else ()
+    bundle = bundle.with_rules(RULED_PARTS if rules is True else rules or ())
     if sensor is not None and alpha is None:
         raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
     if tolerance_m is not None:

@@ -25,7 +25,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import LASTING
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdConfig, HouseholdModels
 from nsrecover.models.sound import SoundModel
@@ -35,7 +35,6 @@ from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_write_bytes
 from train import sounds
-from train.expected_sounds import expected_sounds
 from train.revision import revision
 from train.state_labels import home_of, states_of
 from train.states import Example, frames_of, is_held_out, learned
@@ -44,6 +43,8 @@ FILE = "demonstrations.h5"
 """File of demonstrations in a folder."""
 FEWEST = 5
 """A sound is a sign if both values were demonstrated after at least so many steps."""
+FEWEST_STEPS = 3
+"""An action has sounds to expect if it was demonstrated at least so often."""
 HEARD_IF, HEARD_IF_NOT = 0.8, 0.05
 """A sound is a sign if it was heard in at least, and at most, this share of the steps."""
 
@@ -117,7 +118,7 @@ def train(config: TrainHouseholdConfig) -> dict[str, Any]:
     del examples
     trained = time.perf_counter()
     learn = [lesson for lesson in lessons if not lesson.held_out]
-    ears.config = replace(ears.config, expected=_expected(learn))
+    ears.config = replace(ears.config, expected=expected_sounds(learn))
     models = HouseholdModels(
         states,
         ears,
@@ -223,13 +224,28 @@ def durations(lessons: Sequence[Lesson]) -> dict[str, float]:
     return {operator: round(float(np.mean(values)), 2) for operator, values in sorted(found.items())}
 
 
-def _expected(lessons: Sequence[Lesson]) -> Mapping[str, Mapping[str, float]]:
-    steps = (
-        (f"{operator} {name}", hearing)
-        for lesson in lessons
-        for (operator, name), hearing in zip(lesson.actions, lesson.hearings or (), strict=lesson.hearings is not None)
-    )
-    return expected_sounds(steps)
+def expected_sounds(lessons: Sequence[Lesson]) -> Mapping[str, Mapping[str, float]]:
+    """Operator and noun of its first argument -> class -> share of the steps in which it was heard.
+
+    Raises:
+        InvalidRecording: no step has sound.
+    """
+    steps: Counter[str] = Counter()
+    heard: dict[str, Counter[str]] = defaultdict(Counter)
+    for lesson in lessons:
+        for action, hearing in zip(lesson.actions, lesson.hearings or (), strict=lesson.hearings is not None):
+            steps[" ".join(action)] += 1
+            heard[" ".join(action)].update(hearing.labels)
+    if not steps:
+        raise InvalidRecording(
+            "expected demonstrations with sound, found none; record them with "
+            "`python -m sim.collect domain=household microphone=true`"
+        )
+    return {
+        name: {label: round(times / count, 3) for label, times in heard[name].most_common()}
+        for name, count in sorted(steps.items())
+        if count >= FEWEST_STEPS
+    }
 
 
 def signs(lessons: Sequence[Lesson]) -> tuple[Sign, ...]:

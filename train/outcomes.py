@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import lightning
@@ -32,13 +34,13 @@ class TrainOutcomesConfig:
       python -m sim.datasets dataset=XI_demos seed=2 episodes=2400 out=data/outcomes/classes
       python -m sim.datasets dataset=XI_demos seed=3 episodes=2400 out=data/outcomes/thresholds
       python -m train.outcomes                                a checkpoint like the shipped one; minutes on one core
-      python -m train.outcomes demos=DIR checkpoint=DIR each=300          from fewer or your own
+      python -m train.outcomes 'demos=[DIR]' checkpoint=DIR each=300          from fewer or your own
 
     The folders have recorded actions, one line each (`nsrecover.models.outcomes.episode`). Pushes are learned twice:
     with shapes and yaws, and from axis-aligned boxes alone ("push_boxes"), which is what cameras give.
 
     Attributes:
-        demos: good episodes to learn from.
+        demos: folders of good episodes to learn from.
         classes: others, for the calibration by class.
         thresholds: others, for the thresholds.
         checkpoint: folder to write.
@@ -51,7 +53,7 @@ class TrainOutcomesConfig:
         seed: of everything random.
     """
 
-    demos: str = "data/outcomes/demos"
+    demos: list[str] = field(default_factory=lambda: ["data/outcomes/demos"])
     classes: str = "data/outcomes/classes"
     thresholds: str = "data/outcomes/thresholds"
     checkpoint: str = f"nsrecover/checkpoints/{OUTCOMES}"
@@ -73,7 +75,7 @@ def learn(config: TrainOutcomesConfig) -> OutcomeModel:
     started = time.perf_counter()
     demos, classes, thresholds = (
         both_views(folder, each)
-        for folder, each in ((config.demos, config.each), (config.classes, None), (config.thresholds, None))
+        for folder, each in ((config.demos, config.each), ([config.classes], None), ([config.thresholds], None))
     )
     random.Random(config.seed).shuffle(demos)
     settings = OutcomeConfig(demos[0].nodes.values.shape[1], networks=config.networks, rounds=config.rounds)
@@ -84,7 +86,7 @@ def learn(config: TrainOutcomesConfig) -> OutcomeModel:
     calibrate_outcomes(model, classes, thresholds)
     measured: JsonObject = {"held_out_negative_log_likelihood": fitted}
     provenance: JsonObject = {
-        "command": "python -m train.outcomes",
+        "command": " ".join(["python -m train.outcomes", *sys.argv[1:]]),
         "seed": config.seed,
         "episodes": len(demos),
         "epochs": config.epochs,
@@ -97,10 +99,10 @@ def learn(config: TrainOutcomesConfig) -> OutcomeModel:
     return model
 
 
-def both_views(folder: str, each: int | None = None) -> list[OutcomeExample]:
+def both_views(folders: Sequence[str], each: int | None = None) -> list[OutcomeExample]:
     """Good episodes with shapes, and the pushes among them once more from boxes alone."""
-    shown = examples_in(folder, False, each)
-    return shown + [each for each in examples_in(folder, True, each) if each.action.operator == "push_boxes"]
+    shown, boxes = ([one for folder in folders for one in examples_in(folder, only, each)] for only in (False, True))
+    return shown + [one for one in boxes if one.action.operator == "push_boxes"]
 
 
 def outcome_card(config: OutcomeConfig) -> str:

@@ -47,7 +47,7 @@ class Recovering:
         max_expansions: nodes of one search; this budget gives the same result on any machine.
         budget_s: wall time of one search; None: no limit.
         max_recoveries: recoveries in one episode before the agent asks for help.
-        rules: learned parts that hand-written rules replace, see `Bundle.with_rules`.
+        rules: learned parts that hand-written rules replace, see `Bundle.with_rules`; None: those of `nsrecover.load`.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Recovering:
     max_expansions: int = 20_000
     budget_s: float | None = None
     max_recoveries: int = 10
-    rules: Sequence[str] = ()
+    rules: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        for part in self.rules:
+        for part in self.rules or ():
             require_known(part, RULED_PARTS, "parts in planner.rules")
         limits = {name: getattr(self, name) for name in ("max_expansions", "budget_s", "max_recoveries")}
         if not all(value is None or (isinstance(value, int | float) and value >= 0) for value in limits.values()):
@@ -82,7 +82,7 @@ class Recovering:
 
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = _at_its_table(warm_system(self.checkpoint), world)
-        if self.rules:
+        if self.rules is not None:
             system = system.with_model(replace(system.model, models=system.model.bundle.with_rules(self.rules)))
         recover = partial(self.setting.recover(system), max_expansions=self.max_expansions)
         otherwise = self.setting.otherwise(system)

@@ -150,7 +150,9 @@ def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt
     return np.asarray(np.exp2(-((more / room_m) ** 4)), dtype=np.float32)
 
 
-def near_enough(boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float) -> npt.NDArray[np.float32]:
+def near_enough(
+    boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float | npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
     """P(objects with boxes (..., 6) are within a tolerance of those of others (..., 6)): (...,); 0.5 at the tolerance.
 
     A turn about the vertical widens both horizontal sides and leaves the centre where it is. Every other difference of

@@ -22,12 +22,13 @@ from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean, require_known
 from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, built, folder_of, restore
-from nsrecover.models.conformal import Calibration, conformal_threshold
+from nsrecover.models.conformal import Calibration
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.outcomes.model import OutcomeModel
 from nsrecover.models.outcomes.scene import pushed_boxes
+from nsrecover.models.same_place import ITSELF
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
 from nsrecover.perception.objects import colours
@@ -91,8 +92,11 @@ class BundleConfig:
     provenance: JsonMapping = field(default_factory=dict)
 
 
-RULED_PARTS = ("transition", "discriminator", "outcomes")
+RULED_PARTS = ("encoder", "transition", "discriminator", "outcomes")
 """Learned parts that a hand-written rule can replace, see `Bundle.with_rules`."""
+
+AS_GOOD = RULED_PARTS[:3]
+"""Those whose rule does as well wherever it was measured: `nsrecover.load` uses the rules."""
 
 LEARNED_SHARE = 0.05
 """Weight of what the encoder has learned in the cosine of two objects; colours have the rest.
@@ -141,20 +145,22 @@ class Bundle(nn.Module):
     def with_rules(self, parts: Collection[str] = RULED_PARTS) -> Bundle:
         """The same, with hand-written rules in place of some learned parts.
 
+        - encoder: the colours of an object under the light of the table are all of its looks.
         - transition: an action leads where its operator says (`SpatialOperator.place`).
         - discriminator: an object is in its place if `same_place` finds it there: its centre is at most `tolerance_m`
-          away, its side is the same, and it takes no more room where that counts.
+          away, its side is the same, it takes no more room where that counts, and its looks do not differ more than
+          those of one object (`gate`, and `ITSELF` where no colours are known).
         - outcomes: a push moves its object to the target and nothing else, within `tolerance_m`.
 
         Args:
-            parts: a selection of `RULED_PARTS`.
+            parts: a selection of `RULED_PARTS`; for all others there are the networks.
 
         Raises:
             InvalidConfiguration: a part has no rule.
         """
         for part in parts:
             require_known(part, RULED_PARTS, "learned parts with a rule")
-        other = self._with(**({"operators": ()} if "transition" in parts else {}))
+        other = copy(self)
         other.ruled = frozenset(parts)
         return other
 
@@ -195,7 +201,7 @@ class Bundle(nn.Module):
     @property
     def operators(self) -> tuple[str, ...]:
         """Names of the operators whose effect was learned, in the order of the action embedding."""
-        return self.config.operators
+        return () if "transition" in self.ruled else self.config.operators
 
     @property
     def gate(self) -> LooksGate:
@@ -248,20 +254,7 @@ class Bundle(nn.Module):
             InvalidConfiguration: the rate is out of its range, or there is no such sensor.
             InvalidCheckpoint: the checkpoint was not calibrated, or on too few steps to promise so low a rate.
         """
-        calibration = self.calibration_for(sensor)
-        threshold = conformal_threshold(calibration.scores, calibration.steps, alpha)
-        if threshold == 0.0:
-            enough = alpha * (calibration.steps + 1) >= 1
-            gone = sum(score == 0.0 for score in calibration.scores) if enough else 0
-            least = math.ceil(1000 * (gone + 1) / (calibration.steps + 1)) / 10
-            raise InvalidCheckpoint(
-                f"expected a checkpoint calibrated on at least {math.ceil((gone + 1) / alpha) - 1} successful steps to "
-                f"promise a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}"
-                f"{f' through {sensor}' if sensor else ''}"
-                f"{f', {gone} of them as if an object was gone' if gone else ''}; ask for {least} % or more, or "
-                "calibrate on your own good runs (System.calibrated)"
-            )
-        return threshold
+        return self.calibration_for(sensor).threshold(alpha, f" through {sensor}" if sensor else "")
 
     @property
     def workspace(self) -> tuple[float, float, float, float]:
@@ -289,9 +282,9 @@ class Bundle(nn.Module):
 
     @torch.inference_mode()
     def encode_learned(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
-        """The learned part (B, `config.feature_size`) of appearance features, unit length."""
-        if len(crops) == 0:
-            return np.zeros((0, self.config.feature_size), dtype=np.float32)
+        """The learned part (B, `config.feature_size`) of appearance features, unit length; constant by its rule."""
+        if len(crops) == 0 or "encoder" in self.ruled:
+            return np.eye(1, self.config.feature_size, dtype=np.float32).repeat(len(crops), axis=0)
         tensor = self._tensor(crops).permute(0, 3, 1, 2) / 255.0
         return np.asarray(self.encoder(tensor).cpu().numpy(), dtype=np.float32)
 
@@ -360,10 +353,14 @@ class Bundle(nn.Module):
         may have its own, `tolerance_m` (M,) metres; if None, all have that of the bundle. It has seen boxes of some
         sizes only, so it is shown others with the nearest sides that it knows, at the same centres.
         """
-        if "discriminator" in self.ruled:  # the rules of `same_place` decide
-            return np.ones(len(np.asarray(boxes_a)), dtype=np.float32)
         places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
         tolerance = np.asarray(self.config.tolerance_m if tolerance_m is None else tolerance_m, dtype=np.float32)
+        if "discriminator" in self.ruled:
+            a, b = (np.asarray(visual, dtype=np.float32) for visual in (visual_a, visual_b))
+            alike = ITSELF if a.shape[-1] <= self.config.feature_size else 1 - self.gate.part
+            lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)  # 0: not known
+            same = near_enough(places_b, places_a, tolerance)
+            return np.where((a * b).sum(axis=-1) < alike * lengths, 0.0, same).astype(np.float32)
         ratio = self.config.trained_tolerance_m / tolerance[..., None]
         more = (ratio - 1) / 2 * (places_b - places_a)[..., :3]
         places_a[..., :3] -= more

@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 
 KEPT = 0.2
 """Share of the lowest calibration scores that a checkpoint keeps, which is the highest rate it can guarantee."""
@@ -29,6 +29,25 @@ class Calibration:
 
     scores: tuple[float, ...]
     steps: int
+
+    def threshold(self, alpha: float, where: str = "") -> float:
+        """The threshold that keeps false alarms to a rate `alpha`, see `conformal_threshold`.
+
+        Raises:
+            InvalidConfiguration: the rate is out of its range.
+            InvalidCheckpoint: these are too few steps to promise so low a rate; `where` says which.
+        """
+        threshold = conformal_threshold(self.scores, self.steps, alpha)
+        if threshold == 0.0:
+            gone = sum(score == 0.0 for score in self.scores) if alpha * (self.steps + 1) >= 1 else 0
+            raise InvalidCheckpoint(
+                f"expected a checkpoint calibrated on at least {ceil((gone + 1) / alpha) - 1} successful steps to "
+                f"promise a false-alarm rate of {alpha}, found one calibrated on {self.steps}{where}"
+                f"{f', {gone} of them as if an object was gone' if gone else ''}; ask for "
+                f"{ceil(1000 * (gone + 1) / (self.steps + 1)) / 10} % or more, or calibrate on your own good runs "
+                "(System.calibrated)"
+            )
+        return threshold
 
 
 class CalibrationWatch:

@@ -6,6 +6,10 @@ from nsrecover.core.geometry import fits_into, near_enough, rigid_shift, same_si
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.protocols import RecoveryModels
 
+ITSELF = 0.4
+"""An object looks like itself from this cosine of learned features on; nine in ten pairs of different colours are
+below."""
+
 
 def same_place(
     models: RecoveryModels, visual_a: FloatArray, boxes_a: FloatArray, visual_b: FloatArray, boxes_b: FloatArray

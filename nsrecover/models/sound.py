@@ -75,10 +75,6 @@ class SoundConfig:
     provenance: JsonMapping = field(default_factory=dict)
     enrolled: tuple[str, ...] = ()
 
-    def expected_during(self, operator: str, noun: str) -> Mapping[str, float] | None:
-        """How often each class was heard while an operator was demonstrated with this object; None if it never was."""
-        return self.expected.get(f"{operator} {noun}")
-
     def group(self, name: str) -> str:
         """The group of a class, or the class if it stands for itself."""
         return self.groups.get(name, name)

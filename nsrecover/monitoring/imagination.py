@@ -17,12 +17,8 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.models.free_place import find_free_place
 from nsrecover.models.protocols import PushOutcomes, RecoveryModels, SceneModels, Transitions
-from nsrecover.models.same_place import same_place
+from nsrecover.models.same_place import ITSELF, same_place
 from nsrecover.util.python310 import Self
-
-ITSELF = 0.4
-"""An object looks like itself from this cosine of learned features on; nine in ten pairs of different colours are
-below."""
 
 
 class ModelAndDomain(Protocol):

@@ -14,16 +14,13 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidRecording
 from nsrecover.loading import geometric, load, of_boxes
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import LearnedEffect
+from nsrecover.models.effects.effect import NO_LAW_M, LearnedEffect
 from nsrecover.models.effects.law import Cases, PlacementLaw, Term
 from nsrecover.models.effects.operator import learn, with_operators
 from nsrecover.perception.objects.boxes import BoxesPerceiver
 from nsrecover.records.runs import RecordedRun, SceneKind
 from nsrecover.system import System
 from nsrecover.util.english import amount
-
-WORST_MM = 10.0
-"""An effect is good enough if nine of ten held-out demonstrations are imagined this exactly."""
 
 
 def demonstrations_of(name: str, runs: Iterable[RecordedRun], system: System[SceneGraph]) -> list[Shown]:
@@ -97,10 +94,10 @@ def lines_of(name: str, effect: LearnedEffect, count: int) -> list[str]:
     ]
     if effect.turn.frame or effect.turn.axis:
         lines.append(f"turned by a quarter{f', as {effect.turn.frame} says' if effect.turn.frame else ''}")
-    if np.quantile(errors, 0.9) > WORST_MM:
+    if effect.spread_m > NO_LAW_M:
         lines.append(
-            f"problem: the effect is known to {np.quantile(errors, 0.9):.0f} mm only; show it more often, or check "
-            "that every demonstration follows the same convention"
+            f"problem: no law fits: the effect is known to {1000 * effect.spread_m:.0f} mm only; show it more often, "
+            "or check that every demonstration follows the same convention"
         )
     return lines
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import lightning
 import numpy as np
 import torch
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
@@ -12,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import IterableDataset
 
 from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
-from nsrecover.training.schedule import OptimizerFactory, adamw
+from nsrecover.training.schedule import CosineModule
 
 WORKSPACE = (0.30, -0.35, 0.75, 0.35)
 """x_min, y_min, x_max, y_max of the table that synthetic scenes fill, metres; varied by a few centimetres."""
@@ -152,29 +151,25 @@ class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
             yield boxes.astype(np.float32), int(moved), workspace
 
 
-class FreeSpaceModule(lightning.LightningModule):
+class FreeSpaceModule(CosineModule):
     """Trains a `FreeSpaceTransformer` so that each scene's best proposal moves little and touches nothing.
 
-    Logs `train/free_space_loss`, and in validation `val/collision_free` (share of raw proposals that keep at least
-    10 mm to everything and stay in the workspace) and `val/displacement_mm` (mean distance moved).
+    Held-out metrics: `collision_free` (share of raw proposals that keep at least 10 mm to everything and stay in the
+    workspace) and `displacement_mm` (mean distance moved).
 
     Args:
         model: the network.
         learning_rate: peak of a one-cycle schedule.
         steps: optimiser steps the schedule is laid out for.
-
-    Attributes:
-        make_optimizer: makes its optimiser.
     """
 
-    make_optimizer: OptimizerFactory = staticmethod(adamw)
+    stage = "free_space"
 
     def __init__(
         self, model: FreeSpaceTransformer | None = None, learning_rate: float = 2e-3, steps: int = 2000
     ) -> None:
-        super().__init__()
+        super().__init__(learning_rate)
         self.model = FreeSpaceTransformer() if model is None else model
-        self.learning_rate = learning_rate
         self.steps = steps
 
     def loss(self, batch: FreeSpaceBatch) -> Tensor:
@@ -187,22 +182,16 @@ class FreeSpaceModule(lightning.LightningModule):
         of_scene = energy.min(1).values + (promising * energy).sum(1) + 0.02 * energy.clamp(max=5.0).mean(1)
         return of_scene.mean()
 
-    def training_step(self, batch: FreeSpaceBatch, _: int) -> Tensor:
-        """One step."""
-        loss = self.loss(batch)
-        self.log("train/free_space_loss", loss, prog_bar=True, batch_size=len(batch.boxes))
-        return loss
+    def measure(self, batch: FreeSpaceBatch, training: bool) -> dict[str, Tensor]:  # type: ignore[override]
+        """The loss; on held-out scenes the raw proposals, before any check."""
+        if training:
+            return {"loss": self.loss(batch)}
+        free, moved_m = check_proposals(self.model, batch)
+        return {"collision_free": free.float().mean(), "displacement_mm": 1000 * moved_m.mean()}
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
         """Limit the gradient norm to 1: in a crowded scene the gradients of the overlaps add up."""
         self.clip_gradients(optimizer, gradient_clip_val=1.0, gradient_clip_algorithm="norm")
-
-    def validation_step(self, batch: FreeSpaceBatch, _: int) -> None:
-        """Measure the raw proposals, before any check."""
-        free, moved_m = check_proposals(self.model, batch)
-        size = len(batch.boxes)
-        self.log("val/collision_free", free.float().mean(), prog_bar=True, batch_size=size, sync_dist=True)
-        self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size, sync_dist=True)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """The optimizer without weight decay, and a one-cycle learning rate, stepped every batch."""

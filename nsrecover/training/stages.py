@@ -106,7 +106,7 @@ class Epochs(lightning.Callback):
 def fit(
     run: TrainingRun,
     stage: str,
-    module: CosineModule | FreeSpaceModule,
+    module: CosineModule,
     train: Loader,
     held_out: Loader,
     epochs: int,

@@ -2,19 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.sound import SoundModel
+from nsrecover.perception.sounds import Hearing, SoundHeard
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ
-from nsrecover.records.recording import Recording
 from nsrecover.records.wav import wav_bytes
-from train.expected_sounds import expected_sounds, heard_steps
+from train.household import Lesson, expected_sounds
 from train.sound_mixing import MixRates, SoundMixer, load_levels
 from train.sounds import read_clips, train
 
@@ -82,31 +80,10 @@ def test_mixtures_are_labelled_by_what_they_hold() -> None:
     assert set(both.tolist()) == {1.0, 2.0}
 
 
-class _Names:
-    """Hears `water` in every window."""
-
-    def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
-        return [{"water": 1.0}] * len(np.asarray(windows))
-
-    hints = heard
-
-
-def heard_step(loud: bool, time_s: float) -> Observation:
-    rng = np.random.default_rng(int(time_s))
-    audio = 0.001 * rng.normal(size=4 * RATE_HZ)
-    audio[RATE_HZ : 2 * RATE_HZ] += loud * 0.1 * rng.normal(size=RATE_HZ)
-    nothing = np.zeros((0, 4, 4))
-    return Observation(
-        np.zeros((0, 4, 4, 3), np.uint8), nothing.astype(np.float32), nothing.astype(np.int32), (), {},
-        time_s=time_s, audio=audio.astype(np.float32), audio_rate_hz=RATE_HZ,
-    )  # fmt: skip
-
-
 def test_actions_expect_what_was_heard_during_them() -> None:
-    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
-    steps = tuple(heard_step(loud, time_s) for loud, time_s in ((False, 4), (True, 8), (False, 12)))
-    found = expected_sounds(heard_steps(cast("SoundModel", _Names()), [Recording(plan, steps)] * 3))
-    assert found == {"toggle_on faucet": {"water": 1.0}, "pick_up mug": {}}
-    silent = tuple(replace(step, audio=None, audio_rate_hz=0) for step in steps)
+    heard = [Hearing((SoundHeard("water", 1.0, 1.0, 2.0),) if loud else (), True, 0.0, 4.0) for loud in (True, False)]
+    actions = (("toggle_on", "faucet"), ("pick_up", "mug"))
+    lesson = Lesson(False, actions, (4.0, 4.0), (), tuple(heard), ())
+    assert expected_sounds([lesson] * 3) == {"toggle_on faucet": {"water": 1.0}, "pick_up mug": {}}
     with pytest.raises(InvalidRecording, match="microphone=true"):
-        expected_sounds(heard_steps(cast("SoundModel", _Names()), [Recording(plan, silent)]))
+        expected_sounds([replace(lesson, hearings=None)])

@@ -65,7 +65,7 @@ def test_every_stage_reaches_its_target_on_a_tiny_set(trained: tuple[dict, Path]
     assert stages["transition"]["transition/val_box_error_mm"] < 12
     assert stages["discriminator"]["discriminator/val_loss"] < 0.25
     assert stages["discriminator"]["discriminator/val_accuracy"] > 0.9
-    assert stages["free_space"]["val/collision_free"] > 0.7
+    assert stages["free_space"]["free_space/val_collision_free"] > 0.7
 
 
 def test_the_checkpoint_holds_what_was_trained_and_says_how(trained: tuple[dict, Path]) -> None:

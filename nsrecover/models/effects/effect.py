@@ -21,6 +21,8 @@ FEWEST_SHOWN = 10
 STRUCTURE = 250
 """At most so many demonstrations decide on the form of a law; all of them decide on its numbers."""
 PARTS = 4
+NO_LAW_M = 0.01
+"""No law fits if one of ten demonstrations is farther off than this, although all were learned from."""
 SLIGHT = 0.1
 """A place that depends on where the object was by a smaller factor does not count as relative to that."""
 
@@ -35,7 +37,7 @@ class LearnedEffect:
         law: of the place on the table.
         height: of the centre, relative to the anchor.
         turn: whether the object is turned by a quarter.
-        errors_m: errors of demonstrations that were held out, ascending, metres.
+        errors_m: errors of demonstrations that were held out, ascending, metres; if no law fits, of all of them.
         sides: direction in which objects usually go, by kind, see `Context`.
         sides_m: (arity, 2) shortest and longest side of each argument in the demonstrations.
     """
@@ -118,8 +120,8 @@ def fit(shown: Sequence[Shown], cases: bool = True) -> LearnedEffect:
         )
     effect = _fitted(shown, cases)
     used = shown[: STRUCTURE if len(shown) <= STRUCTURE else 2 * STRUCTURE]
-    errors = np.full(len(used), np.inf)
-    for part in range(PARTS):
+    errors = np.linalg.norm(_errors(effect, used), axis=1)
+    for part in range(PARTS if np.quantile(errors, 0.9) <= NO_LAW_M else 0):
         held = [i for i in range(len(used)) if i % PARTS == part]
         other = _fitted([each for i, each in enumerate(used) if i % PARTS != part], cases)
         errors[held] = np.linalg.norm(_errors(other, [used[i] for i in held]), axis=1)

@@ -13,8 +13,9 @@ from nsrecover.models.effects.sparse import MOST_TERMS, NOISE_M, Sparse, select
 
 Flags = npt.NDArray[np.bool_]
 
-GOOD_M = 0.0035
-"""A law whose errors have this root mean square on each axis needs no cases."""
+GOOD_M, FAR_M = 0.0035, 0.05
+"""A law whose errors have this root mean square on each axis needs no cases. One with larger errors than the second,
+which no two cases explain better, is not looked into: demonstrations without a law would take minutes."""
 DEEPEST, FEWEST = 5, 6
 """Most cases within cases, and fewest demonstrations of a case."""
 LEVELS = np.linspace(0.1, 0.9, 9)
@@ -217,7 +218,7 @@ class LawFitter:
                 )
                 if best is None or score < best[0]:
                     best = score, name, float(level)
-        if best is None:
+        if best is None or (whole.rms_m > FAR_M and best[0] >= whole.score):
             return whole
         _, name, level = best
         level = self._refined(rows, name, level)
@@ -271,17 +272,3 @@ def _with_sides(view: FramedDemonstrations, anchor: str) -> tuple[Array, tuple[s
 
 def _term(anchor: str, names: Sequence[str], fit: Sparse) -> Term:
     return Term(anchor, tuple(names[column] for column in fit.columns), tuple(fit.coefficients.tolist()))
-
-
-__all__ = [
-    "GOOD_M",
-    "NOISE_M",
-    "Cases",
-    "Fitted",
-    "LawFitter",
-    "PlacementLaw",
-    "Term",
-    "TurnRule",
-    "places_of",
-    "turn_rule",
-]

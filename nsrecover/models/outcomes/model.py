@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import CheckpointFormat, built, folder_of, restore
-from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.models.conformal import Calibration, lowest
 from nsrecover.models.outcomes.calibration import ClassCalibration, classes_of
 from nsrecover.models.outcomes.features import NodeFeatures, node_features
 from nsrecover.models.outcomes.network import UNIT_M, OutcomeMixture, OutcomeNetwork
@@ -62,7 +62,10 @@ class OutcomeConfig:
     provenance: JsonMapping = field(default_factory=dict)
 
 
-FORMAT = CheckpointFormat("a checkpoint of outcomes", 1, OutcomeConfig, "python -m train.outcomes")
+HIGHEST, SCORES = "calibration.highest.", "calibration.scores."
+"""Begin the names of tensors of what was calibrated, for each class and operator."""
+
+FORMAT = CheckpointFormat("a checkpoint of outcomes", 2, OutcomeConfig, "python -m train.outcomes")
 
 
 class OutcomeModel(nn.Module):
@@ -134,14 +137,8 @@ class OutcomeModel(nn.Module):
         Raises:
             InvalidCheckpoint: it was calibrated on too few episodes for the rate.
         """
-        alpha = self.config.alpha if alpha is None else alpha
-        count = self.config.episodes.get(operator, 0)
-        if alpha * (count + 1) < 1:
-            raise InvalidCheckpoint(
-                f"expected a calibration of {operator!r} on at least {round(1 / alpha) - 1} good episodes to promise "
-                f"a false-alarm rate of {alpha}, found {count}; ask for a higher rate, or train with more episodes"
-            )
-        return conformal_threshold(self.config.scores[operator], count, alpha)
+        known = Calibration(self.config.scores.get(operator, ()), self.config.episodes.get(operator, 0))
+        return known.threshold(self.config.alpha if alpha is None else alpha, f" of {operator}")
 
     def as_expected(
         self, scene: ContactScene, action: ContactAction, after: npt.ArrayLike, threshold: float = 0.5
@@ -176,8 +173,11 @@ class OutcomeModel(nn.Module):
         )
 
     def save(self, folder: str | Path, card: str = "") -> Path:
-        """Write weights, settings and card."""
-        return FORMAT.save(folder, self.config, self.state_dict(), card)
+        """Write weights, settings and card; what was calibrated is in the file of the weights."""
+        config = self.config
+        kept = _tensors(HIGHEST, config.classes.highest) | _tensors(SCORES, config.scores)
+        settings = replace(config, classes=replace(config.classes, highest={}), scores={})
+        return FORMAT.save(folder, settings, {**self.state_dict(), **kept}, card)
 
     @classmethod
     def load(cls, folder: str | Path = OUTCOMES) -> OutcomeModel:
@@ -188,9 +188,17 @@ class OutcomeModel(nn.Module):
         """
         path = folder_of(folder)
         config, weights = FORMAT.load(path)
-        model = built(cls, config, path)
+        highest, scores = (
+            {name: tuple(weights.pop(part + name, torch.zeros(0)).tolist()) for name in names}
+            for part, names in ((HIGHEST, config.classes.counts), (SCORES, config.episodes))
+        )
+        model = built(cls, replace(config, classes=replace(config.classes, highest=highest), scores=scores), path)
         restore(model, weights, path)
         return model
+
+
+def _tensors(part: str, groups: Mapping[str, Sequence[float]]) -> dict[str, Tensor]:
+    return {part + name: torch.tensor(values, dtype=torch.float64) for name, values in groups.items()}
 
 
 def node_classes(

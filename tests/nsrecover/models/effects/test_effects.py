@@ -1,5 +1,6 @@
 """Effects are learned from demonstrations of conventions that they have not been told."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,18 @@ def test_too_few_demonstrations_are_refused_and_random_ones_are_uncertain() -> N
         fit(shown(world, 0, 9))
     random = [Shown(s.graph, s.arguments, (*rng.uniform(0.3, 0.9, 2), *s.after[2:])) for s in shown(world, 0, 30)]
     assert fit(random, cases=False).spread_m > 0.1
+
+
+def test_where_no_law_fits_it_says_so_soon() -> None:
+    rng = np.random.default_rng(1)
+    random = [
+        Shown(s.graph, s.arguments, (*rng.uniform(0.3, 0.9, 2), *s.after[2:]))
+        for s in shown(convention(SEED, 8), 8, 200)
+    ]
+    before = time.process_time()
+    effect = fit(random)
+    assert time.process_time() - before < 5.0
+    assert effect.spread_m > 0.1
 
 
 def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
