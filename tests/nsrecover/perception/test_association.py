@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.perception.objects.association import UNMATCHED, LooksGate, associate, association_costs
+from nsrecover.perception.objects.association import RULES as COSTS
+from nsrecover.perception.objects.association import LooksGate, associate, association_costs
 
 RED, GREEN, BLUE = np.eye(3, dtype=np.float32)
 
@@ -121,4 +122,4 @@ def test_costs_do_not_depend_on_the_scale_of_an_encoder() -> None:
             costs.append(
                 association_costs(RED[None, None], known[:, None, 3:], known[:, None, :3], looks, seen, gate=gate)[0, 0]
             )
-        assert costs == pytest.approx([0.43, 0.574, UNMATCHED], abs=0.005)
+        assert costs == pytest.approx([0.43, 0.574, COSTS.unmatched], abs=0.005)

@@ -11,7 +11,8 @@ from scipy import ndimage
 import nsrecover
 from nsrecover.core import Observation, SensorProblem, UnseenReason, Verdict
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.cameras.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
+from nsrecover.perception.cameras.landmarks import RULES as MARKS
+from nsrecover.perception.cameras.landmarks import landmarks_of, near_objects
 from nsrecover.perception.cameras.motion import motion_of
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.records.recording import example
@@ -184,10 +185,10 @@ def test_the_perceiver_says_what_is_wrong_with_its_cameras() -> None:
     for observation in seen[1:]:
         perceiver.fork().step(observation)
         perceiver.step(observation)
-        named.append([each.problem for each in perceiver.findings])
+        named.append([each.problem for each in perceiver.reported.findings])
     assert named == [[], [SensorProblem.FROZEN], [], []]
     perceiver.reset(seen[0])
-    assert perceiver.findings == ()
+    assert perceiver.reported.findings == ()
 
 
 def test_without_any_working_camera_the_observation_is_refused_and_can_be_tried_again() -> None:
@@ -251,7 +252,7 @@ def test_the_watch_can_be_left_out() -> None:
     perceiver = nsrecover.load().perceiver(watch_cameras=False)
     perceiver.reset(seen[0])
     perceiver.step(seen[1])
-    assert perceiver.findings == ()
+    assert perceiver.reported.findings == ()
 
 
 def test_landmarks_are_looked_for_once_a_camera(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,9 +272,11 @@ def test_landmarks_are_looked_for_once_a_camera(monkeypatch: pytest.MonkeyPatch)
 def test_landmarks_keep_their_distance_from_masks_at_every_edge_of_the_image() -> None:
     instances = np.zeros((60, 80), np.int32)
     instances[0, 0], instances[30:34, 40:50], instances[59, 79] = 1, 2, 3
-    near = ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX
+    near = ndimage.distance_transform_edt(instances == 0) <= MARKS.beside_objects_px
     assert np.array_equal(near_objects(instances), near)
     instances[:] = 0
     instances[29, 5] = 1
-    assert np.array_equal(near_objects(instances), ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX)
+    assert np.array_equal(
+        near_objects(instances), ndimage.distance_transform_edt(instances == 0) <= MARKS.beside_objects_px
+    )
     assert not near_objects(np.zeros((60, 80), np.int32)).any()
