@@ -17,7 +17,7 @@ from eval.common.systems import system_of
 from eval.detectors.base import Moment, ReferenceRun, References
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
-from nsrecover.perception.lifting import MIN_PIXELS
+from nsrecover.perception.lifting import RULES as LIFTING
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Colour normalisation of torchvision's weights and of our encoder."""
@@ -91,7 +91,7 @@ def visible(observation: Observation) -> int:
     Without numbers that the views share, it is the largest number of masks in one view.
     """
     groups = [observation.instances] if observation.shared_ids else list(observation.instances)
-    return max(int((np.bincount(masks[masks > 0].ravel()) >= MIN_PIXELS).sum()) for masks in groups)
+    return max(int((np.bincount(masks[masks > 0].ravel()) >= LIFTING.min_pixels).sum()) for masks in groups)
 
 
 @lru_cache(maxsize=6)

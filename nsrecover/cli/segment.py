@@ -48,7 +48,7 @@ def segment(
     Exits with 1 if nothing is found, or the unit of depth cannot be right.
     """
     from nsrecover.onboarding.setup_check import draw_views
-    from nsrecover.perception.cameras.checks import DEPTH_M
+    from nsrecover.perception.cameras.checks import RULES as VIEWS
     from nsrecover.perception.masks.table import TableMasks
     from nsrecover.perception.objects.detections import lift_boxes
 
@@ -77,7 +77,7 @@ def segment(
     ]
     lines.append(f"{amount(len(numbers), 'mask')} in the last of {amount(len(found), 'observation')}; {given.out}")
     heights = [float(camera.world_from_camera[2, 3]) for camera in last.cameras]
-    good = bool(numbers) and all(DEPTH_M[0] <= height <= DEPTH_M[1] for height in heights)
+    good = bool(numbers) and all(VIEWS.depth_m[0] <= height <= VIEWS.depth_m[1] for height in heights)
     if not good:
         lines.append(
             "problem: no object, or a camera at no likely height; do --unit-mm and --intrinsics fit the images?"

@@ -162,7 +162,7 @@ def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceMode
         with suppress(InvalidObservation):  # a frame that shows nothing
             graphs.append(perceiver.step(each))
             times.append(each.time_s)
-    names = tuple(n for n in graphs[-1].names if n not in perceiver.unnamed) if graphs else ()
+    names = tuple(n for n in graphs[-1].names if n not in perceiver.reported.unnamed) if graphs else ()
     if len(graphs) < 2 or not names:
         raise InvalidRecording(f"expected frames with objects in episode {listed.index} of {folder}, found none")
     for number in range(len(graphs) - 1, 0, -1):  # what is seen later has been there

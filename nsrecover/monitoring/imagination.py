@@ -158,7 +158,14 @@ def surely_itself(models: RecoveryModels, expected: SceneGraph, observed: SceneG
     """
     if not len(expected):
         return np.zeros(0, np.bool_)
-    likeness = models.learned(observed.visual) @ models.learned(expected.visual).T
+    gate = getattr(models, "gate", None)  # geometry alone has none
+    itself = _most_alike(models.learned(observed.visual), models.learned(expected.visual), ITSELF)
+    return itself if gate is None else itself | _most_alike(observed.visual, expected.visual, 1.0 - gate.elsewhere)
+
+
+def _most_alike(observed: np.ndarray, expected: np.ndarray, least: float) -> np.ndarray:
+    """Whether features (N, D) of an object are so like its own expected ones, and less like all others."""
+    likeness = observed @ expected.T
     own = likeness.diagonal().copy()
     np.fill_diagonal(likeness, -1.0)
-    return np.asarray((own >= ITSELF) & (own > likeness.max(axis=1)))
+    return np.asarray((own >= least) & (own > likeness.max(axis=1)))

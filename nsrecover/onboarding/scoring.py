@@ -12,7 +12,8 @@ import numpy as np
 from nsrecover.core import FloatArray, SceneGraph, Verdict
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import AnyMonitor
-from nsrecover.perception.objects.association import FEWEST_PAIRS, LooksGate
+from nsrecover.perception.objects.association import RULES as COSTS
+from nsrecover.perception.objects.association import LooksGate
 from nsrecover.records.runs import RecordedRun
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -147,7 +148,7 @@ def all_steps(
 def own_gate(steps: Sequence[ScoredStep]) -> LooksGate | None:
     """The gate for looks that good steps give; None without images of enough moved objects."""
     unlike = [step.unlike for step in steps if step.unlike is not None]
-    return LooksGate.calibrated(unlike) if len(unlike) >= FEWEST_PAIRS else None
+    return LooksGate.calibrated(unlike) if len(unlike) >= COSTS.fewest_pairs else None
 
 
 def _unlike(before: SceneGraph, after: SceneGraph, name: str) -> float | None:

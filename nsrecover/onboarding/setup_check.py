@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 from nsrecover.core import Camera, FactScene, Observation
 from nsrecover.errors import InvalidObservation, NsrecoverError
 from nsrecover.onboarding.running_robot import Liveness, check_boxes
-from nsrecover.perception.cameras.checks import SETUP_AGREE_M
+from nsrecover.perception.cameras.checks import RULES as VIEWS
 from nsrecover.perception.masks.table import TableMasks
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
@@ -74,7 +74,7 @@ def check_run(run: RecordedRun, out: Path | None = None, place: str | None = Non
         if number == 0:
             seen, standing = _with_table_masks(seen)
             facts += standing
-        found = checked(seen, where, SETUP_AGREE_M)
+        found = checked(seen, where, VIEWS.setup_agree_m)
         if number == 0:
             facts += [str(view) for view in found.views]
             problems += [str(finding) for finding in found.findings]
@@ -103,7 +103,7 @@ def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck
     if isinstance(last, Observation):
         last, standing = _with_table_masks(last)
         facts += standing
-        found = checked(last, "the last observation", SETUP_AGREE_M)
+        found = checked(last, "the last observation", VIEWS.setup_agree_m)
         facts += [str(view) for view in found.views]
         problems += [str(finding) for finding in found.findings]
         drawings = draw_views(last, out) if out is not None else ()

@@ -6,43 +6,50 @@ are first shifted in height so that the table, where they see it, is at z = 0.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from nsrecover.core import FloatArray, Observation
+from nsrecover.core import Camera, FloatArray, Observation
 
-MIN_PIXELS = 12
-"""An object with fewer depth pixels over all views counts as not seen."""
 
-SUPPORT_M = 0.006
-"""Points below this height belong to the table."""
+@dataclass(frozen=True)
+class LiftingRules:
+    """Which points of a mask count.
 
-STANDS_M = 0.015
-"""An object whose lowest point is below this height stands on the table: its side faces reach down to z = 0."""
+    Attributes:
+        min_pixels: an object with fewer depth pixels over all views counts as not seen.
+        support_m: points below this height belong to the table.
+        stands_m: an object whose lowest point is below this height stands on the table: its side faces reach down to z
+            = 0.
+        gap_m: neighbouring pixels whose depths differ by more than this, and more than the noise explains, are not
+            connected.
+        noise_gap: the gap in standard deviations of the depth noise.
+        bent_m: second difference of depth between neighbouring pixels from which on they are not of one surface.
+        part: a connected part of a mask that is smaller than this share of the largest part does not belong to the
+            object.
+        most_doubtful: pixels next to other masks are left out unless they are more than this share of a mask.
+        trim: share of the points that is cut off at each end of every axis.
+        level_m: distance from z = 0 within which the table is searched.
+    """
 
-GAP_M = 0.008
-"""Neighbouring pixels whose depths differ by more than this, and more than the noise explains, are not connected."""
+    min_pixels: int = 12
+    support_m: float = 0.006
+    stands_m: float = 0.015
+    gap_m: float = 0.008
+    noise_gap: float = 6.0
+    bent_m: float = 0.02
+    part: float = 0.3
+    most_doubtful: float = 0.4
+    trim: float = 0.02
+    level_m: float = 0.02
 
-NOISE_GAP = 6.0
-"""The gap in standard deviations of the depth noise."""
 
-BENT_M = 0.02
-"""Second difference of depth between neighbouring pixels from which on they are not of one surface."""
-
-PART = 0.3
-"""A connected part of a mask that is smaller than this share of the largest part does not belong to the object."""
-
-MOST_DOUBTFUL = 0.4
-"""Pixels next to other masks are left out unless they are more than this share of a mask."""
-
-TRIM = 0.02
-"""Share of the points that is cut off at each end of every axis."""
-
-LEVEL_M = 0.02
-"""Distance from z = 0 within which the table is searched."""
+RULES = LiftingRules()
 
 
 ViewPixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]
@@ -67,7 +74,7 @@ def view_pixels(observation: Observation, view: int) -> ViewPixels:
     rows, columns = np.nonzero(kept)
     points = to_world(observation, view, rows, columns)
     points[:, 2] -= table_height(observation, view)
-    above = points[:, 2] > SUPPORT_M
+    above = points[:, 2] > RULES.support_m
     kept[rows[~above], columns[~above]] = False
     rows, columns, points = rows[above], columns[above], points[above]
     solid = _in_large_parts(depth, instances, kept, rows, columns)
@@ -107,7 +114,7 @@ def _bent(depth: FloatArray) -> npt.NDArray[np.bool_]:
         here = tuple(inner)
         known = valid & np.roll(valid, 1, axis) & np.roll(valid, -1, axis)
         curve = np.abs(np.roll(inverse, 1, axis) - 2 * inverse + np.roll(inverse, -1, axis)) * depth**2
-        bent[here] |= (known & (curve > BENT_M))[here]
+        bent[here] |= (known & (curve > RULES.bent_m))[here]
     return bent
 
 
@@ -127,10 +134,15 @@ def to_world(
 ) -> FloatArray:
     """World coordinates (M, 3) of pixels of one view."""
     camera, z = observation.cameras[view], observation.depth_m[view][rows, columns]
+    points = (rays(camera, rows, columns) * z[:, None]) @ camera.world_from_camera[:3, :3].T
+    return np.asarray(points + camera.world_from_camera[:3, 3], dtype=np.float32)
+
+
+def rays(camera: Camera, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> FloatArray:
+    """Directions (..., 3) of pixels in the camera's frame, 1 m long along its axis."""
     k = camera.intrinsics
-    rays = np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones_like(z)], axis=1)
-    points = (rays * z[:, None]) @ camera.world_from_camera[:3, :3].T + camera.world_from_camera[:3, 3]
-    return np.asarray(points, dtype=np.float32)
+    x, y = (columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1]
+    return np.stack([x, y, np.ones_like(x)], axis=-1)
 
 
 def table_height(observation: Observation, view: int) -> float:
@@ -140,7 +152,7 @@ def table_height(observation: Observation, view: int) -> float:
     if len(rows) < 100:
         return 0.0
     heights = to_world(observation, view, 4 * rows, 4 * columns)[:, 2]
-    near = heights[np.abs(heights) < LEVEL_M]
+    near = heights[np.abs(heights) < RULES.level_m]
     return float(np.median(near)) if len(near) >= 100 else 0.0
 
 
@@ -154,10 +166,10 @@ def depth_noise(depth: FloatArray, valid: npt.NDArray[np.bool_]) -> float:
 
 def box_around(points: FloatArray) -> FloatArray:
     """Axis-aligned box (6,) around points (M, 3) without the outermost few of each axis."""
-    cut = int(TRIM * (len(points) - 1))
+    cut = int(RULES.trim * (len(points) - 1))
     ordered = np.partition(points, (cut, len(points) - 1 - cut), axis=0)
     low, high = ordered[cut].copy(), ordered[len(points) - 1 - cut]
-    if low[2] < STANDS_M:
+    if low[2] < RULES.stands_m:
         low[2] = 0.0
     return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
 
@@ -180,7 +192,7 @@ def _doubtful(instances: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         border[one] |= meet
         border[other] |= meet
     whole, doubtful = (np.bincount(instances[part], minlength=1) for part in (instances > 0, border))
-    few = np.flatnonzero(doubtful > MOST_DOUBTFUL * whole[: len(doubtful)])
+    few = np.flatnonzero(doubtful > RULES.most_doubtful * whole[: len(doubtful)])
     border[border] = ~np.isin(instances[border], few)
     return border
 
@@ -195,7 +207,7 @@ def _in_large_parts(
     """(M,) whether pixels belong to a large connected part of their mask."""
     if not len(rows):
         return np.zeros(0, dtype=np.bool_)
-    gap = max(GAP_M, NOISE_GAP * depth_noise(depth, kept))
+    gap = max(RULES.gap_m, RULES.noise_gap * depth_noise(depth, kept))
     window = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
     number = np.full(depth.shape, -1, np.int32)
     number[rows, columns] = np.arange(len(rows), dtype=np.int32)
@@ -218,4 +230,4 @@ def _in_large_parts(
     largest = np.zeros(int(instances.max()) + 1, dtype=np.int64)
     owner = instances[rows, columns]
     np.maximum.at(largest, owner, size)
-    return np.asarray(size >= PART * largest[owner])
+    return np.asarray(size >= RULES.part * largest[owner])

@@ -6,7 +6,8 @@ corrected; occluded objects and parts are filled in from memory.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 
@@ -24,9 +25,11 @@ from nsrecover.perception.cameras.levelling import levelled
 from nsrecover.perception.cameras.visibility import one_sided, seen_through, uncertain_m, why_unseen
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.perception.lifting import lift_views
+from nsrecover.perception.masks.lasting import rejoined
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
-from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
-from nsrecover.perception.objects.depthless import Depthless, depthless
+from nsrecover.perception.objects.association import RULES as COSTS
+from nsrecover.perception.objects.association import associate, association_costs
+from nsrecover.perception.objects.depthless import Depthless, Outline, depthless
 from nsrecover.perception.objects.detections import (
     AppearanceModel,
     Detections,
@@ -35,30 +38,40 @@ from nsrecover.perception.objects.detections import (
     detect_masks,
     fuse_views,
 )
-from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
+from nsrecover.perception.objects.differing_pixels import RULES as PIXELS
 from nsrecover.perception.objects.looks import NOT_COMPARED, Beside, Looks
-from nsrecover.perception.objects.memory import LIKE_KNOWN_M, MOVED_M, Memory, supported
+from nsrecover.perception.objects.memory import RULES as MEMORY
+from nsrecover.perception.objects.memory import Memory, supported
+from nsrecover.perception.objects.placing import Stand, put_down
 from nsrecover.perception.objects.stances import stance_change
 from nsrecover.perception.states import StateReader, read_states
 from nsrecover.util.python310 import StrEnum
 
-NAMELESS = 1.0
-"""Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""
 
-REMAINS = 1 / 3
-"""Share of the most pixels in which an object was seen. Fewer in its place, that do not look like it, may be what other
-objects leave to see of it: the colours of the few mix with those of the neighbours."""
+@dataclass(frozen=True)
+class PerceiverRules:
+    """When an object is another one, and when it is judged how it stands.
 
-OFF_PLACE_M, WHOLE = 0.03, 0.6
-"""How an object stands is judged within this distance of where it should be, if as many pixels show it, give or take
-this factor."""
+    Attributes:
+        nameless: cost of taking a detection for an object without a name; appearance, place and size cost up to about
+            3.
+        remains: share of the most pixels in which an object was seen. Fewer in its place, that do not look like it, may
+            be what other objects leave to see of it: the colours of the few mix with those of the neighbours.
+        off_place_m: how an object stands is judged within this distance of where it should be,
+        whole: if as many pixels show it, give or take this factor.
+    """
+
+    nameless: float = 1.0
+    remains: float = 1 / 3
+    off_place_m: float = 0.03
+    whole: float = 0.6
+
+
+RULES = PerceiverRules()
+
 
 UNRELIABLE = (SensorProblem.MOVED, SensorProblem.RESCALED, SensorProblem.COVERED)
 """Problems of cameras that deliver images: what these show cannot be told, but they need not be taken again."""
-
-
-_Stance = tuple[FloatArray, FloatArray, float]
-"""Points (P, 3) on an object, its box (6,), and how many pixels showed it."""
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
@@ -110,33 +123,14 @@ class ScenePerceiver:
         self._findings: tuple[SensorFinding, ...] = ()
         self._offsets: tuple[Pose, ...] = ()
         self._looks, self._compared = Looks(), NOT_COMPARED
-        self._stood: dict[str, tuple[_Stance, _Stance]] = {}
+        self._stood: dict[str, tuple[Stand, Stand]] = {}
         self._posed: dict[str, Cause] = {}
-
-    @property
-    def instances(self) -> dict[str, int]:
-        """Objects that are visible in the last observation, and the number of a detection that shows each."""
-        return {name: numbers[0] for name, numbers in self._masks.items()}
+        self._outlines: dict[str, Outline] = {}
 
     @property
     def masks(self) -> dict[str, tuple[int, ...]]:
         """Objects that are visible in the last observation, and the numbers of all masks that show each."""
         return dict(self._masks)
-
-    @property
-    def unseen(self) -> dict[str, Unseen]:
-        """Objects that the last observation does not show and that may be in their places; why they are not seen."""
-        return dict(self._unseen)
-
-    @property
-    def unnamed(self) -> frozenset[str]:
-        """Objects that have a name from here and none from the detector; some are masks that show no object."""
-        return self._unnamed
-
-    @property
-    def findings(self) -> tuple[SensorFinding, ...]:
-        """Findings about the cameras in the last observation."""
-        return self._findings
 
     @property
     def reported(self) -> Reported:
@@ -145,7 +139,7 @@ class ScenePerceiver:
         if self._shown is not None and self._memory is not None and one_sided(self._shown[0]):
             uncertain = dict(zip(self._memory.names, uncertain_m(self._memory.boxes).tolist(), strict=True))
         return Reported(
-            self.unseen, self.findings, self.unnamed, uncertain, dict(found.changed), found.still, self._posed
+            dict(self._unseen), self._findings, self._unnamed, uncertain, dict(found.changed), found.still, self._posed
         )
 
     def fork(self) -> ScenePerceiver:
@@ -155,13 +149,13 @@ class ScenePerceiver:
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
         other._looks, other._compared = self._looks, self._compared
-        other._stood, other._posed = dict(self._stood), self._posed
+        other._stood, other._posed, other._outlines = dict(self._stood), self._posed, dict(self._outlines)
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
         """The first scene of an episode, which names the objects; errors as for `step`."""
         self._memory, self._unnamed = None, frozenset()
-        self._cameras, self._stood = None, {}
+        self._cameras, self._stood, self._outlines = None, {}, {}
         return self.step(observation)
 
     def step(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
@@ -176,13 +170,10 @@ class ScenePerceiver:
             InvalidObservation: the detector reports no object at all in the first observation, or no camera works;
                 nothing has changed then, so another observation can be tried.
         """
-        return self(observation, expected)
-
-    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
-        """Same as `step`."""
         check_kind(observation, Observation, "camera images")
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
+            parts = dict[int, int]()
             found, guesses = _by_label(memory.names, detections), memory.boxes
             dim = [name for name, unknown in zip(memory.names, memory.unknown, strict=True) if unknown]
             self._unseen = {name: Unseen(name, UnseenReason.NO_DEPTH) for name in dim}
@@ -192,17 +183,23 @@ class ScenePerceiver:
             guesses = _expected_boxes(self._memory, expected)
             if usable is None:
                 return self._blind(self._memory, guesses)
-            observation = levelled(usable)
+            observation, parts = self._whole(levelled(usable))
             memory, observation, origin, detections, found = self._follow(self._memory, observation, guesses)
-        self._posed = self._stances(memory, observation, detections, found, guesses)
+        memory, self._posed = self._stances(memory, observation, detections, found, guesses)
         self._memory, found = self._admit(memory, detections, found)
         masks_of = _masks(self._memory.names, detections, found)
         self._shown = observation, masks_of
-        self._masks = {
-            name: tuple(dict.fromkeys(origin.get(each, each) for each in numbers)) for name, numbers in masks_of.items()
-        }
+        self._masks = {name: _given(numbers, origin, parts) for name, numbers in masks_of.items()}
         graph = self._memory.graph()
         return graph if self._states is None else replace(graph, states=read_states(self._states, *self._shown))
+
+    __call__ = step
+
+    def _whole(self, observation: Observation) -> tuple[Observation, dict[int, int]]:
+        """An observation without masks that were split since the last one, and which number each part has now."""
+        if self._association is Association.KNOWN or self._shown is None:
+            return observation, {}
+        return rejoined(*self._shown, observation)
 
     def _blind(self, memory: Memory, guesses: FloatArray) -> SceneGraph:
         """The scene if no camera can be relied on: every object may be where it should be."""
@@ -282,6 +279,7 @@ class ScenePerceiver:
                 visual[row] = fuse_views(self._appearance.embed(crops, light), np.zeros(len(crops), np.intp), sizes, 1)[
                     0
                 ]
+                self._outlines[names[row]] = Outline(observation, tuple(own))
                 boxes[row], dim[row] = Depthless.of(observation, without).standing(own), True
         memory = Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through)
         return replace(memory, shown=parts, seen=seen, unknown=dim)
@@ -313,12 +311,12 @@ class ScenePerceiver:
             found = associate(fits)
             self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
             shares = np.array([self._compared.changed.get(name, 0.0) for name in memory.names])
-            other = shares > MAYBE_OTHER_SHARE
+            other = shares > PIXELS.maybe_other_share
             if other.any():
                 apart = fits.copy()
-                apart[other, found[other]] = UNMATCHED
-                other &= (associate(apart) >= 0) | (shares > OTHER_SHARE)
-                fits[other, found[other]] = UNMATCHED
+                apart[other, found[other]] = COSTS.unmatched
+                other &= (associate(apart) >= 0) | (shares > PIXELS.other_share)
+                fits[other, found[other]] = COSTS.unmatched
                 found = associate(fits)
                 exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
@@ -329,7 +327,7 @@ class ScenePerceiver:
         rest = np.setdiff1d(np.arange(len(detections)), found)
         in_its_room = same_room(now.boxes, detections.boxes[rest])
         views = [np.mean([_shows(image, detections.numbers[i]) for image in observation.instances]) for i in rest]
-        remains = detections.pixels[rest] < REMAINS * memory.pixels[:, None] * views  # too few to be another one
+        remains = detections.pixels[rest] < RULES.remains * memory.pixels[:, None] * views  # too few to be another one
         now = replace(now, occluded=now.occluded & ~exchanged & ~(in_its_room & ~remains).any(axis=1))
         shows = {
             number: name
@@ -341,7 +339,28 @@ class ScenePerceiver:
         self._unseen = {name: why_unseen(dim.observation, name, box, shows) for name, box in hidden}
         self._unseen |= {name: Unseen(name, UnseenReason.NO_DEPTH) for name, box in hidden if dim.at(box[None])[0]}
         in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
-        return now.in_view(in_view), observation, origin, detections, found
+        now = self._with_moved_outlines(now.in_view(in_view), observation, dim.numbers, guesses)
+        return now, observation, origin, detections, found
+
+    def _with_moved_outlines(
+        self, memory: Memory, observation: Observation, numbers: frozenset[int], expected: FloatArray
+    ) -> Memory:
+        """The memory with objects without depth where their outlines are, if no action was to move them."""
+        boxes, seen, unknown, occluded = (
+            each.copy() for each in (memory.boxes, memory.seen, memory.unknown, memory.occluded)
+        )
+        for row, name in enumerate(memory.names):
+            before = self._outlines.get(name)
+            now = None if before is None or seen[row] else before.now(observation, numbers)
+            if before is None or now is None or not before.moved(now):
+                continue
+            self._outlines[name] = now
+            self._unseen.pop(name, None)
+            if np.linalg.norm(expected[row, :3] - boxes[row, :3]) <= MEMORY.moved_m:
+                places = [Depthless(each.observation).standing(each.numbers) for each in (before, now)]
+                boxes[row, :2] += (places[1] - places[0])[:2]
+                seen[row], unknown[row], occluded[row] = True, False, False
+        return replace(memory, boxes=boxes, seen=seen, unknown=unknown, occluded=occluded)
 
     def _stances(
         self,
@@ -350,28 +369,37 @@ class ScenePerceiver:
         detections: Detections,
         found: npt.NDArray[np.intp],
         expected: FloatArray,
-    ) -> dict[str, Cause]:
-        """Objects where they should be (N, 6) that do not stand as they did; remembers how they stand."""
-        posed = dict[str, Cause]()
-        for name, box, should, index in zip(memory.names, memory.boxes, expected, found.tolist(), strict=True):
+    ) -> tuple[Memory, dict[str, Cause]]:
+        """Judge how objects stand where they should be (N, 6), and remember it.
+
+        Returns:
+            The memory, with what an action has put down where its visible part is, if all cameras look from one side;
+            and objects that do not stand as they did.
+        """
+        posed, boxes, from_one_side = dict[str, Cause](), memory.boxes.copy(), one_sided(observation)
+        for row, (name, should, index) in enumerate(zip(memory.names, expected, found.tolist(), strict=True)):
             if index < 0:
                 continue
-            points, pixels = detections.points[index], float(detections.pixels[index])
-            first, last = self._stood.get(name, ((points, box, pixels),) * 2)
-            placed = bool(np.linalg.norm(should[:3] - last[1][:3]) > MOVED_M)
+            seen = detections.points[index], boxes[row].copy(), float(detections.pixels[index])
+            now = Stand(*seen, observation, detections.numbers[index])
+            first, last = self._stood.get(name, (now, now))
+            placed = bool(np.linalg.norm(should[:3] - last.box[:3]) > MEMORY.moved_m)
+            if placed and from_one_side and (place := put_down(last, now, should)) is not None:
+                boxes[row] = place
             # an action may set upright what had fallen: what it has put down is to stand as at first
-            before, earlier, seen = first if placed else last
-            comparable = WHOLE < pixels / seen < 1 / WHOLE and abs(should[5] - earlier[5]) < LIKE_KNOWN_M
-            if comparable and np.linalg.norm(box[:2] - should[:2]) < OFF_PLACE_M:
-                shift = np.append(box[:2] - earlier[:2], bottom(should) - bottom(earlier)).astype(np.float32)
+            before, box = first if placed else last, boxes[row]
+            whole = RULES.whole < now.pixels / before.pixels < 1 / RULES.whole
+            comparable = whole and abs(should[5] - before.box[5]) < MEMORY.like_known_m
+            if comparable and np.linalg.norm(box[:2] - should[:2]) < RULES.off_place_m:
+                shift = np.append(box[:2] - before.box[:2], bottom(should) - bottom(before.box)).astype(np.float32)
                 if placed or name not in self._compared.still:
-                    cause = stance_change(before, points, shift, observation, placed)
+                    cause = stance_change(before.points, now.points, shift, observation, placed)
                     posed |= {} if cause is None else {name: cause}
-            moved = np.linalg.norm(box[:3] - last[1][:3]) > MOVED_M
-            if name in posed or moved or pixels > last[2] / WHOLE:
-                last = points, box, pixels
+            moved = np.linalg.norm(box[:3] - last.box[:3]) > MEMORY.moved_m
+            if name in posed or moved or now.pixels > last.pixels / RULES.whole:
+                last = now._replace(box=box)
             self._stood[name] = first, last
-        return posed
+        return replace(memory, boxes=boxes), posed
 
     def _admit(
         self, memory: Memory, detections: Detections, found: npt.NDArray[np.intp]
@@ -409,7 +437,7 @@ def _costs(
     )
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
-    return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)
+    return np.where(nameless[:, None] & (costs < COSTS.unmatched), costs + RULES.nameless, costs).astype(np.float32)
 
 
 def _certain(fits: FloatArray, names: tuple[str, ...], detections: Detections, beside: Beside) -> None:
@@ -418,7 +446,13 @@ def _certain(fits: FloatArray, names: tuple[str, ...], detections: Detections, b
     same = beside.look({name: detections.numbers[index] for name, index in there.items()})[1].same
     for name in same:
         row, index = names.index(name), there[name]
-        fits[row], fits[:, index], fits[row, index] = UNMATCHED, UNMATCHED, 0.0
+        fits[row], fits[:, index], fits[row, index] = COSTS.unmatched, COSTS.unmatched, 0.0
+
+
+def _given(numbers: Sequence[int], origin: Mapping[int, int], parts: Mapping[int, int]) -> tuple[int, ...]:
+    """The numbers that an observation has for masks, of which some were parts of one, and others were joined."""
+    whole = dict.fromkeys(origin.get(each, each) for each in numbers)
+    return (*whole, *(part for part, each in parts.items() if each in whole))
 
 
 def _masks(names: tuple[str, ...], detections: Detections, found: npt.NDArray[np.intp]) -> dict[str, tuple[int, ...]]:

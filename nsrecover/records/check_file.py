@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from nsrecover.core import ADVICE, Observation, SensorFinding
-from nsrecover.perception.cameras.checks import AGREE_M, check_observation, table_plane
+from nsrecover.perception.cameras.checks import RULES as VIEWS
+from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.recording import Recording, example, load
@@ -89,7 +90,7 @@ def _checked(recording: Recording, where: str, every: bool) -> Iterator[CheckedO
         yield checked(observation, f"{where} {number}")
 
 
-def checked(observation: Observation, where: str, agree_m: float = AGREE_M) -> CheckedObservation:
+def checked(observation: Observation, where: str, agree_m: float = VIEWS.agree_m) -> CheckedObservation:
     """Check one observation; `where` is what to call it, and `agree_m` see `check_observation`."""
     views = tuple(_summary(observation, view) for view in range(len(observation.cameras)))
     return CheckedObservation(where, views, check_observation(observation, agree_m))

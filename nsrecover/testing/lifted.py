@@ -11,7 +11,7 @@ import numpy as np
 
 from nsrecover.core import FloatArray, Observation, SceneGraph
 from nsrecover.perception.cameras.visibility import seen_through
-from nsrecover.perception.lifting import MIN_PIXELS
+from nsrecover.perception.lifting import RULES as LIFTING
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.perception.objects.memory import Memory, inside
 
@@ -143,7 +143,7 @@ def covered(before: LiftedObservation, after: LiftedObservation, but: Collection
         nearer = (after.observation.instances[view] == 0) & (now > 0) & (now < depth - 0.02)
         for name in before.boxes:
             mask = before.mask(view, name)
-            if name not in but and mask.sum() >= MIN_PIXELS:
+            if name not in but and mask.sum() >= LIFTING.min_pixels:
                 shares[name] = max(shares.get(name, 0.0), float((nearer & mask).sum() / mask.sum()))
     return shares
 

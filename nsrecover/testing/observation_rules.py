@@ -11,7 +11,8 @@ from nsrecover.core import ADVICE, Camera, FloatArray, Observation
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.checks import check_observation
-from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import box_around, lift_points
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Rule, RuleLog, Tolerances
 from nsrecover.testing.settings import tells_state
@@ -126,7 +127,7 @@ def check_depth(log: RuleLog, lifted: LiftedObservation) -> None:
         for name in observation.labels.values():
             own = metres[lifted.mask(view, name)]
             own = own[own > 0]
-            if len(own) >= MIN_PIXELS:
+            if len(own) >= LIFTING.min_pixels:
                 median = float(np.median(own))
                 far = float(own[np.abs(own - median).argmax()])
                 # Relative, so that a wrong unit is not mistaken for missing readings.
@@ -163,7 +164,7 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Tolerances, gro
     for view, camera in enumerate(observation.cameras):
         points, owners = lift_points(_alone(observation, view), 0)
         by_object = [points[owners == number, 2] for number in observation.labels]
-        heights = [np.percentile(own, (2, 98)) for own in by_object if len(own) >= MIN_PIXELS]
+        heights = [np.percentile(own, (2, 98)) for own in by_object if len(own) >= LIFTING.min_pixels]
         if heights:
             low, high = float(np.min(heights)), float(np.max(heights))
             standing = low <= limits.table_m or not grounded

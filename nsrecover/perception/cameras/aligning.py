@@ -10,52 +10,54 @@ masks are inaccurate: a depth image shows less of the far end. How much less is 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Camera, FloatArray, Observation
-from nsrecover.perception.lifting import ViewPixels
+from nsrecover.perception.lifting import ViewPixels, rays
 
 Pose = npt.NDArray[np.float64]
 
-TOP_M = 0.008
-"""Points this far below the highest ones belong to the top."""
 
-FEWEST_POINTS = 25
-"""A view with fewer points on a top does not count."""
+@dataclass(frozen=True)
+class TopRules:
+    """How tops of objects are compared between views.
 
-TRIM = 0.05
-"""Share of the points of a top that is cut off at each end of an axis."""
+    Attributes:
+        top_m: points this far below the highest ones belong to the top.
+        fewest_points: a view with fewer points on a top does not count.
+        trim: share of the points of a top that is cut off at each end of an axis.
+        cell_m: size of the cells in which points on a top are counted.
+        looked_px: number of pixels of the colour image searched behind the last depth reading of a top.
+        contrast: smallest difference of colour (0 to 255 in each channel) between a top and what is behind it.
+        fewest_lines: fewest lines of pixels that show what is behind a top.
+        same_sides_m: a top that is longer in one view by more than this is partly hidden.
+        apart_m: tops that are farther apart are not of the same object, or the calibration is wrong.
+        top_noise_m: standard deviation of the middle of a top.
+        shift_m: standard deviation of the calibration error that is assumed before looking: shift.
+        turn_deg: the same: turn, degrees.
+        most_noise: a top that is off by more standard deviations than this, after all, does not count.
+    """
 
-CELL_M = 0.002
-"""Size of the cells in which points on a top are counted."""
+    top_m: float = 0.008
+    fewest_points: int = 25
+    trim: float = 0.05
+    cell_m: float = 0.002
+    looked_px: int = 6
+    contrast: float = 30.0
+    fewest_lines: int = 4
+    same_sides_m: float = 0.007
+    apart_m: float = 0.02
+    top_noise_m: float = 0.002
+    shift_m: float = 0.005
+    turn_deg: float = 0.5
+    most_noise: float = 3.0
 
-LOOKED_PX = 6
-"""Number of pixels of the colour image searched behind the last depth reading of a top."""
 
-CONTRAST = 30.0
-"""Smallest difference of colour (0 to 255 in each channel) between a top and what is behind it."""
-
-FEWEST_LINES = 4
-"""Fewest lines of pixels that show what is behind a top."""
-
-SAME_SIDES_M = 0.007
-"""A top that is longer in one view by more than this is partly hidden."""
-
-APART_M = 0.02
-"""Tops that are farther apart are not of the same object, or the calibration is wrong."""
-
-TOP_NOISE_M = 0.002
-"""Standard deviation of the middle of a top."""
-
-SHIFT_M, TURN_DEG = 0.005, 0.5
-"""Standard deviations of the calibration errors that are assumed before looking."""
-
-MOST_NOISE = 3.0
-"""A top that is off by more standard deviations than this, after all, does not count."""
+RULES = TopRules()
 
 
 def offsets(
@@ -78,7 +80,9 @@ def offsets(
     corrections, kept = np.zeros((len(lifted), 3)), tops
     for _ in range(2):
         corrections = _solved(kept, middle, len(lifted)) if kept else np.zeros_like(corrections)
-        kept = [found for found in tops if _disagreement(found, corrections, middle) < MOST_NOISE * TOP_NOISE_M]
+        kept = [
+            found for found in tops if _disagreement(found, corrections, middle) < RULES.most_noise * RULES.top_noise_m
+        ]
     motions = []
     for camera, (x, y, turn) in zip(observation.cameras, corrections, strict=True):
         motion = np.eye(4)
@@ -105,20 +109,20 @@ def _tops(observation: Observation, lifted: Sequence[ViewPixels], numbers: Seque
     places, sides = dict[int, FloatArray](), []
     for view, (rows, columns, points, instances) in enumerate(lifted):
         own = np.isin(instances, numbers)
-        if np.count_nonzero(own) < FEWEST_POINTS:
+        if np.count_nonzero(own) < RULES.fewest_points:
             continue
-        own &= points[:, 2] > np.quantile(points[own, 2], 1 - TRIM) - TOP_M
-        if np.count_nonzero(own) < FEWEST_POINTS:
+        own &= points[:, 2] > np.quantile(points[own, 2], 1 - RULES.trim) - RULES.top_m
+        if np.count_nonzero(own) < RULES.fewest_points:
             continue
         # an upright side adds points at one end only: every cell counts once
-        cells = CELL_M * np.unique(np.round(points[own, :2] / CELL_M), axis=0)
-        low, high = np.quantile(cells, [TRIM, 1 - TRIM], axis=0)
+        cells = RULES.cell_m * np.unique(np.round(points[own, :2] / RULES.cell_m), axis=0)
+        low, high = np.quantile(cells, [RULES.trim, 1 - RULES.trim], axis=0)
         beyond = _beyond(observation, view, rows[own], columns[own], float(np.median(points[own, 2])))
         if beyond is not None:
             places[view] = ((low + high + beyond) / 2).astype(np.float32)
             sides.append(high - low + np.abs(beyond))
-    agree = places and np.ptp(sides, axis=0).max() < SAME_SIDES_M
-    return places if agree and np.ptp(list(places.values()), axis=0).max() < APART_M else {}
+    agree = places and np.ptp(sides, axis=0).max() < RULES.same_sides_m
+    return places if agree and np.ptp(list(places.values()), axis=0).max() < RULES.apart_m else {}
 
 
 def _beyond(
@@ -142,7 +146,7 @@ def _beyond(
     last = order[np.append(np.diff(across[order]) > 0, True)]  # the farthest pixel of every line
     image = observation.rgb[view]
     size = image.shape[1 - axis]
-    steps = step * np.arange(-1, LOOKED_PX + 1)
+    steps = step * np.arange(-1, RULES.looked_px + 1)
     places = along[last, None] + steps
     inside = ((places >= 0) & (places < size)).all(axis=1)
     places, lines = places[inside], across[last][inside, None]
@@ -150,8 +154,8 @@ def _beyond(
     colours = pixels_there.astype(np.float32)  # (L, steps, 3)
     top, behind = colours[:, :2].mean(axis=1, keepdims=True), colours[:, -2:].mean(axis=1, keepdims=True)
     contrast = np.linalg.norm(behind - top, axis=-1)
-    clear = contrast[:, 0] > CONTRAST
-    if np.count_nonzero(clear) < FEWEST_LINES:
+    clear = contrast[:, 0] > RULES.contrast
+    if np.count_nonzero(clear) < RULES.fewest_lines:
         return None
     share = ((colours - top) * (behind - top)).sum(axis=-1)[clear] / contrast[clear] ** 2
     more = float(np.median(np.clip(1 - share[:, 2:], 0, 1).sum(axis=1))) + 0.5
@@ -171,9 +175,8 @@ def _ahead(camera: Camera) -> FloatArray:
 
 def _on_plane(camera: Camera, pixels: npt.NDArray[np.float64], height: float) -> npt.NDArray[np.float64]:
     """Where pixels (..., 2), column and row, meet the plane of a height; (..., 2)."""
-    k, pose = camera.intrinsics.astype(np.float64), camera.world_from_camera.astype(np.float64)
-    rays = np.concatenate([(pixels + 0.5 - k[:2, 2]) / k[[0, 1], [0, 1]], np.ones((*pixels.shape[:-1], 1))], axis=-1)
-    directions = rays @ pose[:3, :3].T
+    pose = camera.world_from_camera.astype(np.float64)
+    directions = rays(camera, pixels[..., 1], pixels[..., 0]) @ pose[:3, :3].T
     return np.asarray(pose[:2, 3] + directions[..., :2] * ((height - pose[2, 3]) / directions[..., 2:]))
 
 
@@ -192,10 +195,10 @@ def _solved(
         places = np.array(list(found.values()))
         rows.append(np.array(blocks) - np.mean(blocks, axis=0))
         wanted.append(places.mean(axis=0) - places)
-    terms = np.concatenate(rows).reshape(-1, 3 * views) / TOP_NOISE_M
-    prior = np.tile([SHIFT_M, SHIFT_M, np.radians(TURN_DEG)], views)
+    terms = np.concatenate(rows).reshape(-1, 3 * views) / RULES.top_noise_m
+    prior = np.tile([RULES.shift_m, RULES.shift_m, np.radians(RULES.turn_deg)], views)
     normal = terms.T @ terms + np.diag(prior**-2.0)
-    return np.linalg.solve(normal, terms.T @ np.concatenate(wanted).ravel() / TOP_NOISE_M).reshape(views, 3)
+    return np.linalg.solve(normal, terms.T @ np.concatenate(wanted).ravel() / RULES.top_noise_m).reshape(views, 3)
 
 
 def _disagreement(

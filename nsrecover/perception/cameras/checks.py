@@ -9,7 +9,7 @@ camera tells.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -17,62 +17,66 @@ import numpy as np
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
-from nsrecover.perception.cameras.exchange import ROBOT_M, likely_orders
+from nsrecover.perception.cameras.exchange import RULES as EXCHANGE
+from nsrecover.perception.cameras.exchange import likely_orders
 from nsrecover.perception.cameras.levelling import fitted_plane
 from nsrecover.perception.cameras.mask_fit import misplaced_masks
-from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import mask_pixels, to_world
 
-DEPTH_M = (0.1, 5.0)
-"""Range of plausible distances of the table from a camera."""
 
-PLANE_M = 0.02
-"""Maximum apparent distance of table points from the plane of the table."""
+@dataclass(frozen=True)
+class PlausibleView:
+    """What a plausible observation of a table with objects looks like.
 
-HEIGHT_M = 0.03
-"""Maximum apparent distance of the table from z = 0."""
+    Attributes:
+        depth_m: range of plausible distances of the table from a camera.
+        plane_m: maximum apparent distance of table points from the plane of the table.
+        height_m: maximum apparent distance of the table from z = 0.
+        table_share: share of the readings beside the objects that show the table in a plausible view.
+        tilt_deg: maximum apparent tilt of the table.
+        little_share: share of the readings that shows some of a table that is in its place, though little of it.
+        bent_m: a table is bent if its points are farther than this from a plane,
+        flatter: and readings along rays make it flatter by this factor.
+        sizes: sizes of images that are tried, times the given one.
+        focal_lengths: focal lengths that are tried, times the given one.
+        reach_m: no object that matters is farther from the robot's base.
+        agree_m: tops of one object are at most this far apart in two views, whose calibrations may be off by a degree
+            each.
+        setup_agree_m: the same when a robot is set up: what was placed well is at most 2 cm off.
+        flat: a colour image whose values differ by less, but for 1 % at either end, shows nothing.
+        wide_m: an object whose upper end is wider is furniture: two views may show different parts of it.
+        readings: fewest depth readings of a working camera.
+        unmasked: a view without masks that sees so many objects of the other views has no working segmenter; one or two
+            may be missing by chance.
+    """
 
-TABLE_SHARE = 0.3
-"""Share of the readings beside the objects that show the table in a plausible view."""
+    depth_m: tuple[float, float] = (0.1, 5.0)
+    plane_m: float = 0.02
+    height_m: float = 0.03
+    table_share: float = 0.3
+    tilt_deg: float = 2.0
+    little_share: float = 0.05
+    bent_m: float = 0.004
+    flatter: float = 0.5
+    sizes: tuple[float, float] = (0.5, 2.0)
+    focal_lengths: tuple[float, ...] = (0.5, 0.9, 1.1, 2.0)
+    reach_m: float = 1.5
+    agree_m: float = 0.07
+    setup_agree_m: float = 0.03
+    flat: int = 16
+    wide_m: float = 0.25
+    readings: int = 400
+    unmasked: int = 3
 
-TILT_DEG = 2.0
-"""Maximum apparent tilt of the table."""
 
-LITTLE_SHARE = 0.05
-"""Share of the readings that shows some of a table that is in its place, though little of it."""
+RULES = PlausibleView()
 
-BENT_M, FLATTER = 0.004, 0.5
-"""A table is bent if its points are farther than this from a plane, and readings along rays make it flatter by this
-factor."""
-
-SIZES, FOCAL_LENGTHS = (0.5, 2.0), (0.5, 0.9, 1.1, 2.0)
-"""Other intrinsics that are tried: those of images of another size, and other focal lengths."""
-
-REACH_M = 1.5
-"""No object that matters is farther from the robot's base."""
-
-AGREE_M = 0.07
-"""Tops of one object are at most this far apart in two views, whose calibrations may be off by a degree each."""
-
-SETUP_AGREE_M = 0.03
-"""The same when a robot is set up: what was placed well is at most 2 cm off."""
-
-FLAT = 16
-"""A colour image whose values differ by less, but for 1 % at either end, shows nothing."""
-
-WIDE_M = 0.25
-"""An object whose upper end is wider is furniture: two views may show different parts of it."""
-
-READINGS = 400
-"""Fewest depth readings of a working camera."""
-
-UNMASKED = 3
-"""A view without masks that sees so many objects of the other views has no working segmenter; one or two may be missing
-by chance."""
 
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 
-def check_observation(observation: Observation, agree_m: float = AGREE_M) -> tuple[SensorFinding, ...]:
+def check_observation(observation: Observation, agree_m: float = RULES.agree_m) -> tuple[SensorFinding, ...]:
     """What is implausible about an observation that should show a table with objects; empty if nothing is.
 
     Args:
@@ -119,12 +123,12 @@ def require_plausible(observation: Observation) -> None:
 def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
     for camera, depth in zip(observation.cameras, observation.depth_m, strict=True):
         readings = int(np.count_nonzero(depth > 0))
-        if readings < READINGS:
+        if readings < RULES.readings:
             yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
     for camera, colour in zip(observation.cameras, observation.rgb, strict=True):
         low, high = np.quantile(colour.reshape(-1, 3), (0.01, 0.99), axis=0)
-        if (high - low).max() < FLAT:
-            found = "black" if high.max() < FLAT else "one"
+        if (high - low).max() < RULES.flat:
+            found = "black" if high.max() < RULES.flat else "one"
             yield SensorFinding(SensorProblem.COVERED, camera.name, f"a colour image of {found} colour")
     if not (observation.instances > 0).any():
         yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
@@ -134,7 +138,7 @@ def _bent_views(observation: Observation) -> Iterator[SensorFinding]:
     """Views in which the table is bent, and is flat if the readings are distances along the rays."""
     for view, camera in enumerate(observation.cameras):
         bent_m = _unevenness(observation, view)
-        if bent_m > BENT_M and _unevenness(_along_rays(observation), view) < FLATTER * bent_m:
+        if bent_m > RULES.bent_m and _unevenness(_along_rays(observation), view) < RULES.flatter * bent_m:
             found = f"a table bent by {1000 * bent_m:.0f} mm, which is flat if depth is the distance along each ray"
             yield SensorFinding(SensorProblem.RAY_DEPTH, camera.name, found)
 
@@ -152,8 +156,8 @@ def _along_rays(observation: Observation) -> Observation:
 def _unevenness(observation: Observation, view: int) -> float:
     """Median distance of table points from the plane through them, metres; 0 if no table is in view."""
     points = _beside_objects(observation, view)
-    points = points[(np.linalg.norm(points[:, :2], axis=1) < REACH_M) & (np.abs(points[:, 2]) < 0.15)]
-    found = fitted_plane(points, np.zeros(2), (0.15, 0.1, 0.08, 0.06), READINGS // 4)
+    points = points[(np.linalg.norm(points[:, :2], axis=1) < RULES.reach_m) & (np.abs(points[:, 2]) < 0.15)]
+    found = fitted_plane(points, np.zeros(2), (0.15, 0.1, 0.08, 0.06), RULES.readings // 4)
     if found is None:
         return 0.0
     (slope_x, slope_y, height), near = found
@@ -164,7 +168,7 @@ def _unevenness(observation: Observation, view: int) -> float:
 def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
     """Views without masks that see what has masks in other views."""
     for view, camera in enumerate(observation.cameras):
-        if not (observation.instances[view] > 0).any() and (number := unmasked(observation, view)) >= UNMASKED:
+        if not (observation.instances[view] > 0).any() and (number := unmasked(observation, view)) >= RULES.unmasked:
             yield SensorFinding(
                 SensorProblem.NO_MASKS, camera.name, f"no instance mask, although {number} objects are in sight"
             )
@@ -195,7 +199,7 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
         finding = SensorFinding(problem or SensorProblem.DEPTH_UNIT, "", " and ".join(filter(None, (unit, pose))))
         yield finding, replace(observation, depth_m=(depth * scale).astype(np.float32), cameras=changed)
     yield from _exchanged(observation)
-    for change, sizes in (("a size", SIZES), ("a focal length", FOCAL_LENGTHS)):
+    for change, sizes in (("a size", RULES.sizes), ("a focal length", RULES.focal_lengths)):
         for factor in sizes:
             times = np.array([[factor, 1, factor], [1, factor, factor], [1, 1, 1]], dtype=np.float32)
             times[:2, 2] = factor if change == "a size" else 1.0
@@ -226,22 +230,22 @@ def _plausible(observation: Observation) -> bool:
     return next(_remaining(observation), None) is None
 
 
-def _remaining(observation: Observation, agree_m: float = AGREE_M) -> Iterator[SensorFinding]:
+def _remaining(observation: Observation, agree_m: float = RULES.agree_m) -> Iterator[SensorFinding]:
     """What is wrong with an observation, taken as it is."""
     tops = []
     for view, camera in enumerate(observation.cameras):
         depth = observation.depth_m[view]
         median = float(np.median(depth[depth > 0]))
-        if not DEPTH_M[0] <= median <= DEPTH_M[1]:
+        if not RULES.depth_m[0] <= median <= RULES.depth_m[1]:
             yield SensorFinding(SensorProblem.DEPTH_UNIT, camera.name, f"a median depth of {median:.3g} m")
             return
         height, tilt, share = table_plane(observation, view)
-        level = abs(height) <= HEIGHT_M and tilt <= TILT_DEG
-        if level and LITTLE_SHARE <= share < TABLE_SHARE:
+        level = abs(height) <= RULES.height_m and tilt <= RULES.tilt_deg
+        if level and RULES.little_share <= share < RULES.table_share:
             yield SensorFinding(
                 SensorProblem.LITTLE_TABLE, camera.name, f"{share:.0%} of the readings beside the objects on the table"
             )
-        elif share < TABLE_SHARE:
+        elif share < RULES.table_share:
             yield SensorFinding(
                 SensorProblem.TABLE_PLANE, camera.name,
                 f"{share:.0%} of the readings beside the objects on a plane near z = 0",
@@ -254,9 +258,9 @@ def _remaining(observation: Observation, agree_m: float = AGREE_M) -> Iterator[S
             yield SensorFinding(SensorProblem.INVERTED_POSE, camera.name, "a camera below the table")
         tops.append(_tops(observation, view))
     for camera, own in zip(observation.cameras, tops, strict=True):
-        far = [place for place, _ in own.values() if np.linalg.norm(place[:2]) > REACH_M]
+        far = [place for place, _ in own.values() if np.linalg.norm(place[:2]) > RULES.reach_m]
         if own and len(far) == len(own):
-            yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
+            yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {RULES.reach_m} m away")
     for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
         apart = _disagreement(first, second) if observation.shared_ids else 0.0
         if apart > agree_m:
@@ -282,9 +286,9 @@ def table_plane(observation: Observation, view: int) -> tuple[float, float, floa
         and walls far away do not count. Zeros if it is not near z = 0.
     """
     points = _beside_objects(observation, view)
-    points = points[np.linalg.norm(points[:, :2], axis=1) < REACH_M]
+    points = points[np.linalg.norm(points[:, :2], axis=1) < RULES.reach_m]
     middle = np.median(points[:, :2], axis=0) if len(points) else np.zeros(2)
-    found = fitted_plane(points, middle, (0.1, 0.05, 0.03, PLANE_M, PLANE_M), READINGS // 4)
+    found = fitted_plane(points, middle, (0.1, 0.05, 0.03, RULES.plane_m, RULES.plane_m), RULES.readings // 4)
     if found is None:
         return 0.0, 0.0, 0.0
     plane, near = found
@@ -294,8 +298,8 @@ def table_plane(observation: Observation, view: int) -> tuple[float, float, floa
 def _robot_seen(observation: Observation) -> int:
     """Number of sampled points, beside the objects, on something that stands at the origin."""
     points = np.concatenate([_beside_objects(observation, view) for view in range(len(observation.cameras))])
-    at_origin = np.linalg.norm(points[:, :2], axis=1) < ROBOT_M
-    return int(np.count_nonzero(at_origin & (points[:, 2] > ROBOT_M / 3) & (points[:, 2] < 2.0)))
+    at_origin = np.linalg.norm(points[:, :2], axis=1) < EXCHANGE.robot_m
+    return int(np.count_nonzero(at_origin & (points[:, 2] > EXCHANGE.robot_m / 3) & (points[:, 2] < 2.0)))
 
 
 def _beside_objects(observation: Observation, view: int) -> FloatArray:
@@ -313,12 +317,13 @@ def _tops(observation: Observation, view: int) -> dict[int, tuple[FloatArray, bo
     found, instances = {}, observation.instances[view]
     edges = {*instances[[0, -1]].ravel().tolist(), *instances[:, [0, -1]].ravel().tolist()}
     for number, (rows, columns) in mask_pixels(observation, view).items():
-        if len(rows) >= MIN_PIXELS:
+        if len(rows) >= LIFTING.min_pixels:
             points = to_world(observation, view, rows, columns)
             high = points[points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01]
             # between the ends: each view sees more of the side that it looks at
             ends = np.quantile(high, (0.05, 0.95), axis=0)
-            found[number] = ends.mean(axis=0), number not in edges and float(np.ptp(ends[:, :2], axis=0).max()) < WIDE_M
+            narrow = float(np.ptp(ends[:, :2], axis=0).max()) < RULES.wide_m
+            found[number] = ends.mean(axis=0), number not in edges and narrow
     return found
 
 

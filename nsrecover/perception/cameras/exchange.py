@@ -6,6 +6,7 @@ through all orders.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,26 +16,37 @@ from nsrecover.core import Observation
 
 Costs = npt.NDArray[np.float64]
 
-STRIDE_OF = 80
-"""Images are read at about so many columns."""
 
-FLAT_M = 0.03
-"""Readings this close to z = 0 show the table."""
+@dataclass(frozen=True)
+class ExchangeRules:
+    """How images are matched with cameras.
 
-APART_M = 0.3
-"""Objects that are farther apart count as if they were this far apart."""
+    Attributes:
+        stride_of: images are read at about so many columns.
+        flat_m: readings this close to z = 0 show the table.
+        apart_m: objects that are farther apart count as if they were this far apart.
+        robot_m: radius of the robot's lowest part around the origin.
+        robot_points: so many points on the robot show it for sure.
+        flat_weight: cost of a view without a table.
+        object_weight: cost of a view with all objects elsewhere.
+        robot_weight: cost of a view without the robot.
+        own_weight: cost of any exchange.
+        tried: number of orders that are handed out, the best ones first.
+    """
 
-ROBOT_M = 0.15
-"""Radius of the robot's lowest part around the origin."""
+    stride_of: int = 80
+    flat_m: float = 0.03
+    apart_m: float = 0.3
+    robot_m: float = 0.15
+    robot_points: int = 20
+    flat_weight: float = 4.0
+    object_weight: float = 4.0
+    robot_weight: float = 1.0
+    own_weight: float = 1e-3
+    tried: int = 3
 
-ROBOT_POINTS = 20
-"""So many points on the robot show it for sure."""
 
-FLAT_WEIGHT, OBJECT_WEIGHT, ROBOT_WEIGHT, OWN_WEIGHT = 4.0, 4.0, 1.0, 1e-3
-"""Costs of a view without a table, with all objects elsewhere, without the robot, and of any exchange."""
-
-TRIED = 3
-"""Number of orders that are handed out, the best ones first."""
+RULES = ExchangeRules()
 
 
 def likely_orders(observation: Observation) -> Iterator[tuple[int, ...]]:
@@ -47,7 +59,7 @@ def likely_orders(observation: Observation) -> Iterator[tuple[int, ...]]:
     found = list[tuple[float, tuple[int, ...]]]()
     for camera in range(views):
         costs = unary.copy()
-        costs += OBJECT_WEIGHT * _apart(places, kinds, anchor, camera, observation.shared_ids)
+        costs += RULES.object_weight * _apart(places, kinds, anchor, camera, observation.shared_ids)
         others = [view for view in range(views) if view != anchor]
         free = [each for each in range(views) if each != camera]
         rows, columns = linear_sum_assignment(costs[np.ix_(others, free)])
@@ -56,7 +68,7 @@ def likely_orders(observation: Observation) -> Iterator[tuple[int, ...]]:
         total = float(sum(costs[view, each] for view, each in order.items()))
         found.append((total, tuple(order[view] for view in range(views))))
     given = tuple(range(views))
-    yield from list(dict.fromkeys(order for _, order in sorted(found) if order != given))[:TRIED]
+    yield from list(dict.fromkeys(order for _, order in sorted(found) if order != given))[: RULES.tried]
 
 
 def _fit(observation: Observation) -> tuple[Costs, list[Costs], list[npt.NDArray[np.int32]]]:
@@ -68,8 +80,8 @@ def _fit(observation: Observation) -> tuple[Costs, list[Costs], list[npt.NDArray
     views = len(observation.cameras)
     poses = np.array([camera.world_from_camera for camera in observation.cameras], dtype=np.float64)
     inverse = np.linalg.inv(np.array([camera.intrinsics for camera in observation.cameras], dtype=np.float64))
-    costs, places, kinds = OWN_WEIGHT * (1 - np.eye(views)), [], []
-    stride = max(observation.depth_m.shape[2] // STRIDE_OF, 1)
+    costs, places, kinds = RULES.own_weight * (1 - np.eye(views)), [], []
+    stride = max(observation.depth_m.shape[2] // RULES.stride_of, 1)
     for view in range(views):
         depth = observation.depth_m[view, ::stride, ::stride]
         shown = observation.instances[view, ::stride, ::stride]
@@ -78,10 +90,14 @@ def _fit(observation: Observation) -> tuple[Costs, list[Costs], list[npt.NDArray
         pixels = np.stack([z * (stride * columns + 0.5), z * (stride * rows + 0.5), z])
         beside = pixels[:, numbers == 0]
         points = poses[:, :3, :3] @ (inverse @ beside) + poses[:, :3, 3:]
-        flat = (np.abs(points[:, 2]) < FLAT_M).mean(axis=1) if beside.size else np.zeros(views)
-        near = (np.hypot(points[:, 0], points[:, 1]) < ROBOT_M) & (points[:, 2] > ROBOT_M / 3) & (points[:, 2] < 2.0)
-        robot = np.minimum(near.sum(axis=1) / ROBOT_POINTS, 1.0)
-        costs[view] += FLAT_WEIGHT * (1 - flat) + ROBOT_WEIGHT * (1 - robot)
+        flat = (np.abs(points[:, 2]) < RULES.flat_m).mean(axis=1) if beside.size else np.zeros(views)
+        near = (
+            (np.hypot(points[:, 0], points[:, 1]) < RULES.robot_m)
+            & (points[:, 2] > RULES.robot_m / 3)
+            & (points[:, 2] < 2.0)
+        )
+        robot = np.minimum(near.sum(axis=1) / RULES.robot_points, 1.0)
+        costs[view] += RULES.flat_weight * (1 - flat) + RULES.robot_weight * (1 - robot)
         kinds.append(np.unique(numbers[numbers > 0]))
         middles = np.array([pixels[:, numbers == each].mean(axis=1) for each in kinds[-1]]).reshape(-1, 3).T
         places.append(np.moveaxis(poses[:, :3, :3] @ (inverse @ middles) + poses[:, :3, 3:], 1, 2))
@@ -91,7 +107,7 @@ def _fit(observation: Observation) -> tuple[Costs, list[Costs], list[npt.NDArray
 def _apart(
     places: list[Costs], kinds: list[npt.NDArray[np.int32]], anchor: int, camera: int, shared_ids: bool
 ) -> Costs:
-    """Mean distance (V, V), over `APART_M`, of the objects of each image with each camera from those of one image."""
+    """Mean distance (V, V), over `apart_m`, of the objects of each image with each camera from those of one image."""
     there, names = places[anchor][camera], kinds[anchor]
     costs = np.zeros((len(places), len(places)))
     for view, (own, numbers) in enumerate(zip(places, kinds, strict=True)):
@@ -103,5 +119,5 @@ def _apart(
             if not same.any():
                 continue
             apart = np.where(same, apart, np.inf)[:, same.any(axis=1)]
-        costs[view] = np.minimum(apart.min(axis=2), APART_M).mean(axis=1) / APART_M
+        costs[view] = np.minimum(apart.min(axis=2), RULES.apart_m).mean(axis=1) / RULES.apart_m
     return costs

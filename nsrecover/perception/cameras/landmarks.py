@@ -7,28 +7,34 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import Camera, FloatArray
-from nsrecover.perception.lifting import shifted
+from nsrecover.perception.lifting import rays, shifted
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-BLURS_PX = (10.0, 5.0, 2.5, 1.5)
-"""Standard deviations of the blurs, from coarse to fine."""
 
-QUICK_LEVEL = 2
-"""The blur with which one step is tried first."""
+@dataclass(frozen=True)
+class LandmarkRules:
+    """Where landmarks are looked for.
 
-MOST_POINTS = 1500
-"""Landmarks on edges of the image, and as many elsewhere."""
+    Attributes:
+        blurs_px: standard deviations of the blurs, from coarse to fine.
+        quick_level: the blur with which one step is tried first.
+        most_points: landmarks on edges of the image, and as many elsewhere.
+        jump: neighbouring pixels whose depths differ by more than this share lie on two surfaces.
+        beside_objects_px: landmarks keep this distance from masks.
+        window: side of the square around a pixel whose readings are averaged, pixels.
+    """
 
-JUMP = 0.03
-"""Neighbouring pixels whose depths differ by more than this share lie on two surfaces."""
+    blurs_px: tuple[float, ...] = (10.0, 5.0, 2.5, 1.5)
+    quick_level: int = 2
+    most_points: int = 1500
+    jump: float = 0.03
+    beside_objects_px: int = 6
+    window: int = 5
 
-BESIDE_OBJECTS_PX = 6
-"""Landmarks keep this distance from masks."""
 
-WINDOW = 5
-"""Side of the square around a pixel whose readings are averaged, pixels."""
+RULES = LandmarkRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +68,17 @@ def landmarks_of(
     valid = depth > 0
     smooth = _smoothed(depth, valid)
     usable = valid & (smooth > 0) & ~_behind_edges(depth) & ~near_objects(instances)
-    usable[: WINDOW + 1], usable[-WINDOW - 1 :] = False, False
-    usable[:, : WINDOW + 1], usable[:, -WINDOW - 1 :] = False, False
-    image = blurred(brightness_of(rgb), QUICK_LEVEL)
+    usable[: RULES.window + 1], usable[-RULES.window - 1 :] = False, False
+    usable[:, : RULES.window + 1], usable[:, -RULES.window - 1 :] = False, False
+    image = blurred(brightness_of(rgb), RULES.quick_level)
     pixels = _chosen(usable, np.hypot(*np.gradient(image)))
     rows, columns = np.unravel_index(pixels, depth.shape)
 
     def local(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Floats:
-        return _rays(camera, rows, columns) * smooth[rows, columns, None]
+        return rays(camera, rows, columns) * smooth[rows, columns, None]
 
-    across = local(rows, columns + WINDOW) - local(rows, columns - WINDOW)
-    down = local(rows + WINDOW, columns) - local(rows - WINDOW, columns)
+    across = local(rows, columns + RULES.window) - local(rows, columns - RULES.window)
+    down = local(rows + RULES.window, columns) - local(rows - RULES.window, columns)
     normals = np.cross(across, down)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = np.where(length > 1e-12, normals / np.maximum(length, 1e-12), 0.0)
@@ -82,7 +88,7 @@ def landmarks_of(
         normals @ pose[:3, :3].T,
         rgb,
         pixels,
-        {QUICK_LEVEL: image.ravel()[pixels].astype(np.float64)},
+        {RULES.quick_level: image.ravel()[pixels].astype(np.float64)},
     )
 
 
@@ -94,20 +100,13 @@ def brightness_of(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 
 def blurred(image: npt.NDArray[np.float32], level: int) -> npt.NDArray[np.float32]:
     """An image (H, W) with one of the blurs."""
-    return np.asarray(ndimage.gaussian_filter(image, BLURS_PX[level], truncate=3.0))
-
-
-def _rays(camera: Camera, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Floats:
-    """(M, 3) directions of pixels at depth 1."""
-    k = camera.intrinsics.astype(np.float64)
-    x, y = (columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1]
-    return np.stack([x, y, np.ones_like(x)], axis=-1)
+    return np.asarray(ndimage.gaussian_filter(image, RULES.blurs_px[level], truncate=3.0))
 
 
 def _smoothed(depth: FloatArray, valid: Mask) -> Floats:
     """Mean depth (H, W) of the readings around each pixel; 0 at edges and where there are too few."""
     known = np.where(valid, depth, 0.0).astype(np.float64)
-    parts = (ndimage.uniform_filter(each, WINDOW) for each in (known, known**2, valid.astype(np.float64)))
+    parts = (ndimage.uniform_filter(each, RULES.window) for each in (known, known**2, valid.astype(np.float64)))
     return mean_on_one_surface(*parts)
 
 
@@ -115,7 +114,7 @@ def mean_on_one_surface(known: Floats, squared: Floats, share: Floats) -> Floats
     """Mean depth, from sums that count pixels without a reading as 0; 0 at edges and where there are too few."""
     mean = known / np.maximum(share, 1e-6)
     spread = squared / np.maximum(share, 1e-6) - mean**2
-    return np.where((spread < (0.5 * JUMP * mean) ** 2) & (share > 0.4), mean, 0.0)
+    return np.where((spread < (0.5 * RULES.jump * mean) ** 2) & (share > 0.4), mean, 0.0)
 
 
 def _behind_edges(depth: FloatArray) -> Mask:
@@ -125,22 +124,22 @@ def _behind_edges(depth: FloatArray) -> Mask:
         one, other = shifted(down, right)
         first, second = depth[one], depth[other]
         both = (first > 0) & (second > 0)
-        near[one] |= both & (second - first > JUMP * first)
-        near[other] |= both & (first - second > JUMP * second)
-    size = 2 * WINDOW + 1
+        near[one] |= both & (second - first > RULES.jump * first)
+        near[other] |= both & (first - second > RULES.jump * second)
+    size = 2 * RULES.window + 1
     edge = ndimage.minimum_filter(np.where(near, depth, np.inf), size)
-    return np.asarray(depth > edge * (1 + JUMP))
+    return np.asarray(depth > edge * (1 + RULES.jump))
 
 
 def near_objects(instances: npt.NDArray[np.int32]) -> Mask:
-    """(H, W) pixels at most `BESIDE_OBJECTS_PX` from a mask."""
+    """(H, W) pixels at most `beside_objects_px` from a mask."""
     near = instances > 0
     if near.any():
         around = tuple(
-            slice(max(ends[0] - BESIDE_OBJECTS_PX, 0), ends[-1] + BESIDE_OBJECTS_PX + 1)
+            slice(max(ends[0] - RULES.beside_objects_px, 0), ends[-1] + RULES.beside_objects_px + 1)
             for ends in (np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0)))
         )
-        near[around] = ndimage.distance_transform_edt(~near[around]) <= BESIDE_OBJECTS_PX
+        near[around] = ndimage.distance_transform_edt(~near[around]) <= RULES.beside_objects_px
     return near
 
 
@@ -149,6 +148,7 @@ def _chosen(usable: Mask, slope: Floats) -> npt.NDArray[np.intp]:
     every = np.flatnonzero(usable)
     if not len(every):
         return every
-    steep = every[np.argsort(slope.ravel()[every], kind="stable")[-4 * MOST_POINTS :]]
-    parts = [part[:: max(len(part) // MOST_POINTS, 1)][: 2 * MOST_POINTS] for part in (every, steep)]
+    most = min(4 * RULES.most_points, len(every))
+    steep = np.sort(every[np.argpartition(slope.ravel()[every], -most)[-most:]])
+    parts = [part[:: max(len(part) // RULES.most_points, 1)][: 2 * RULES.most_points] for part in (every, steep)]
     return np.unique(np.concatenate(parts))

@@ -6,7 +6,7 @@ position, or from the scale of its depth: a height that is wrong by more than ca
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,25 +15,32 @@ from scipy.spatial.transform import Rotation
 from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.lifting import to_world
 
-NEAR_M = (0.03, 0.02, 0.01)
-"""Maximum distance of table points from the table, for each iteration."""
 
-FEWEST_POINTS = 300
-"""Minimum number of table points to correct a view."""
+@dataclass(frozen=True)
+class LevellingRules:
+    """Which table points correct a pose, and how far.
 
-ACROSS_M = 0.15
-"""Points that do not reach so far in every direction (standard deviation) do not show how the table is tilted."""
+    Attributes:
+        near_m: maximum distance of table points from the table, for each iteration.
+        fewest_points: minimum number of table points to correct a view.
+        across_m: points that do not reach so far in every direction (standard deviation) do not show how the table is
+            tilted.
+        most_tilt_deg: a table that is tilted more is no table.
+        least_scale_m: a height that is wrong by more than this comes from the scale of the depth.
+        most_scale: largest change of the scale that is corrected.
+        every: one of so many rows and columns is read.
+    """
 
-MOST_TILT_DEG = 3.0
-"""A table that is tilted more is no table."""
+    near_m: tuple[float, ...] = (0.03, 0.02, 0.01)
+    fewest_points: int = 300
+    across_m: float = 0.15
+    most_tilt_deg: float = 3.0
+    least_scale_m: float = 0.008
+    most_scale: float = 0.06
+    every: int = 4
 
-LEAST_SCALE_M = 0.008
-"""A height that is wrong by more than this comes from the scale of the depth."""
 
-MOST_SCALE = 0.06
-"""Largest change of the scale that is corrected."""
-
-_EVERY = 4
+RULES = LevellingRules()
 
 
 def levelled(observation: Observation) -> Observation:
@@ -44,14 +51,14 @@ def levelled(observation: Observation) -> Observation:
     cameras, depth = list(observation.cameras), observation.depth_m
     for view, camera in enumerate(cameras):
         points = _beside_objects(observation, view)
-        found = fitted_plane(points, np.zeros(2), NEAR_M, FEWEST_POINTS)
+        found = fitted_plane(points, np.zeros(2), RULES.near_m, RULES.fewest_points)
         if found is None:
             continue
         plane, near = found
         spread = np.linalg.eigvalsh(np.cov(points[near, :2].T))[0] ** 0.5
-        normal = np.array([-plane[0], -plane[1], 1.0]) if spread > ACROSS_M else np.array([0.0, 0.0, 1.0])
+        normal = np.array([-plane[0], -plane[1], 1.0]) if spread > RULES.across_m else np.array([0.0, 0.0, 1.0])
         normal /= np.linalg.norm(normal)
-        if np.degrees(np.arccos(normal[2])) > MOST_TILT_DEG:
+        if np.degrees(np.arccos(normal[2])) > RULES.most_tilt_deg:
             continue
         turn = Rotation.align_vectors([[0.0, 0.0, 1.0]], [normal])[0].as_matrix()
         eye = camera.world_from_camera[:3, 3].astype(np.float64)
@@ -59,7 +66,7 @@ def levelled(observation: Observation) -> Observation:
         pose = camera.world_from_camera.astype(np.float64)
         pose[:3, :3] = turn @ pose[:3, :3]
         scale = eye[2] / (eye[2] - height)
-        if abs(height) > LEAST_SCALE_M and abs(scale - 1) < MOST_SCALE:
+        if abs(height) > RULES.least_scale_m and abs(scale - 1) < RULES.most_scale:
             depth = depth.copy() if depth is observation.depth_m else depth
             depth[view] *= np.float32(scale)
         else:
@@ -95,7 +102,7 @@ def fitted_plane(
 
 def _beside_objects(observation: Observation, view: int) -> FloatArray:
     """Points (M, 3) of every fourth row and column of one view that show no object."""
-    some = slice(None, None, _EVERY)
+    some = slice(None, None, RULES.every)
     free = (observation.instances[view][some, some] == 0) & (observation.depth_m[view][some, some] > 0)
     rows, columns = np.nonzero(free)
-    return to_world(observation, view, _EVERY * rows, _EVERY * columns)
+    return to_world(observation, view, RULES.every * rows, RULES.every * columns)

@@ -15,51 +15,56 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Camera, FloatArray
-from nsrecover.perception.cameras.landmarks import (
-    BLURS_PX,
-    QUICK_LEVEL,
-    WINDOW,
-    Floats,
-    Landmarks,
-    Mask,
-    blurred,
-    brightness_of,
-    mean_on_one_surface,
-)
+from nsrecover.perception.cameras.landmarks import RULES as MARKS
+from nsrecover.perception.cameras.landmarks import Floats, Landmarks, Mask, blurred, brightness_of, mean_on_one_surface
 
-STEPS = 5
-"""Gauss-Newton steps with each blur."""
 
-QUICK_EVERY = 4
-"""One of so many landmarks is enough for that step, and to see that nothing has moved."""
+@dataclass(frozen=True)
+class MotionRules:
+    """When and how a motion of a camera is estimated.
 
-QUIET_M, QUIET_SCALE = 0.002, 0.003
-"""A first step that moves what is seen less than this, and changes the scale less, is nothing."""
+    Attributes:
+        steps: Gauss-Newton steps with each blur.
+        quick_every: one of so many landmarks is enough for that step, and to see that nothing has moved.
+        quiet_m: a first step that moves what is seen less than this is nothing,
+        quiet_scale: if it also changes the scale less than this.
+        fewest_points: nothing is said with fewer landmarks in sight.
+        depth_m: residuals of depth at which a landmark no longer counts, for each blur.
+        grey: residuals of brightness, 0 to 255, at which it no longer counts.
+        usual_m: residuals of depth of a camera that has not moved.
+        usual_grey: residuals of brightness of it.
+        sure_gain: a motion that explains so much of the depth (`CameraMotion.gain`) is real, whatever the brightness
+            says.
+        least_gain: a motion that explains less is real if it explains at least so much of the depth,
+        bright_gain: so much of depth and brightness together,
+        bright_share: and leaves less than this share of the differences of brightness.
+        most_unusual: limit of a squared residual in units of the usual ones.
+        noise_m: smallest standard deviation of the residuals of depth that is assumed.
+        noise_grey: smallest one of brightness.
+        alike: number of landmarks whose errors are alike.
+    """
 
-FEWEST_POINTS = 200
-"""Nothing is said with fewer landmarks in sight."""
+    steps: int = 5
+    quick_every: int = 4
+    quiet_m: float = 0.002
+    quiet_scale: float = 0.003
+    fewest_points: int = 200
+    depth_m: tuple[float, ...] = (0.1, 0.06, 0.03, 0.02)
+    grey: tuple[float, ...] = (80.0, 60.0, 40.0, 30.0)
+    usual_m: float = 0.004
+    usual_grey: float = 5.0
+    sure_gain: float = 2.0
+    least_gain: float = 0.2
+    bright_gain: float = 0.7
+    bright_share: float = 0.5
+    most_unusual: float = 36.0
+    noise_m: float = 0.002
+    noise_grey: float = 3.0
+    alike: float = 25.0
 
-DEPTH_M, GREY = (0.1, 0.06, 0.03, 0.02), (80.0, 60.0, 40.0, 30.0)
-"""Residuals at which a landmark no longer counts, for each blur."""
 
-USUAL_M, USUAL_GREY = 0.004, 5.0
-"""Residuals of a camera that has not moved."""
+RULES = MotionRules()
 
-SURE_GAIN = 2.0
-"""A motion that explains so much of the depth (`CameraMotion.gain`) is real, whatever the brightness says."""
-
-LEAST_GAIN, BRIGHT_GAIN, BRIGHT_SHARE = 0.2, 0.7, 0.5
-"""One that explains less is real if it explains at least so much of it, so much of depth and brightness together, and
-leaves less than this share of the differences of brightness."""
-
-MOST_UNUSUAL = 36.0
-"""Limit of a squared residual in units of these."""
-
-NOISE_M, NOISE_GREY = 0.002, 3.0
-"""Smallest standard deviations of the residuals that are assumed."""
-
-ALIKE = 25.0
-"""Number of landmarks whose errors are alike."""
 
 PRIOR = np.array([0.03, 0.03, 0.03, 0.05, 0.05, 0.05, 0.03, 0.3, 30.0])
 """Standard deviations of what is looked for before looking: shift (m), turn (rad), scale, contrast, brightness."""
@@ -116,21 +121,26 @@ def motion_of(
     view = _View(rgb, depth, instances > 0, camera)
     nothing = CameraMotion(np.eye(4))
     if start is None:
-        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL, QUICK_EVERY, bright=False)
+        state, seen = _step(landmarks, view, nothing, MARKS.quick_level, RULES.quick_every, bright=False)
         quiet = (
-            _displacement(landmarks.points[::QUICK_EVERY], view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+            _displacement(landmarks.points[:: RULES.quick_every], view, state) < RULES.quiet_m
+            and abs(state.scale - 1) < RULES.quiet_scale
         )
-        if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
-            return _measured(landmarks, view, nothing, QUICK_EVERY * seen, QUICK_EVERY)
+        if seen < RULES.fewest_points // RULES.quick_every or quiet:
+            return _measured(landmarks, view, nothing, RULES.quick_every * seen, RULES.quick_every)
     deep, bright = _misfit(landmarks, view, nothing)
     for use_brightness in (True, False):
         state, seen = _searched(landmarks, view, start or nothing, use_brightness)
-        if seen < FEWEST_POINTS:
+        if seen < RULES.fewest_points:
             break
         left_deep, left_bright = _misfit(landmarks, view, state)
         gain, brighter = deep - left_deep, bright - left_bright
-        agree = gain > LEAST_GAIN and gain + brighter > BRIGHT_GAIN and left_bright < BRIGHT_SHARE * bright
-        if gain > SURE_GAIN or agree:
+        agree = (
+            gain > RULES.least_gain
+            and gain + brighter > RULES.bright_gain
+            and left_bright < RULES.bright_share * bright
+        )
+        if gain > RULES.sure_gain or agree:
             return replace(_measured(landmarks, view, state, seen), gain=gain)
     return _measured(landmarks, view, nothing, seen)
 
@@ -140,7 +150,7 @@ class _View:
 
     def __init__(self, rgb: npt.NDArray[np.uint8], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
         self.rgb, self.depth, self.hidden = rgb, depth, hidden
-        self._padded = np.pad(np.where(depth > 0, depth, 0.0), WINDOW // 2, mode="symmetric")
+        self._padded = np.pad(np.where(depth > 0, depth, 0.0), MARKS.window // 2, mode="symmetric")
         self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
         self._levels: dict[int, npt.NDArray[np.float32]] = {}
 
@@ -152,8 +162,8 @@ class _View:
 
     def reading(self, rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
         """Mean depth (M,) around pixels, as `_smoothed` has it."""
-        known = sliding_window_view(self._padded, (WINDOW, WINDOW))[rows, columns]
-        known = known.reshape(len(rows), WINDOW**2).astype(np.float64)
+        known = sliding_window_view(self._padded, (MARKS.window, MARKS.window))[rows, columns]
+        known = known.reshape(len(rows), MARKS.window**2).astype(np.float64)
         return mean_on_one_surface(known.mean(axis=1), (known**2).mean(axis=1), (known > 0).mean(axis=1))
 
     def brightness(self, number: int, at: Floats) -> tuple[Floats, Floats]:
@@ -186,10 +196,10 @@ class _View:
 def _searched(landmarks: Landmarks, view: _View, start: CameraMotion, bright: bool) -> tuple[CameraMotion, int]:
     """The motion that explains the depth, and the brightness if that counts, and the number of landmarks in sight."""
     state, seen = start, 0
-    for level in range(len(BLURS_PX)):
-        for _ in range(STEPS):
+    for level in range(len(MARKS.blurs_px)):
+        for _ in range(RULES.steps):
             state, seen = _step(landmarks, view, state, level, bright=bright)
-            if seen < FEWEST_POINTS:
+            if seen < RULES.fewest_points:
                 return state, seen
     return state, seen
 
@@ -210,13 +220,13 @@ def _step(
     measured = rays * (reading / motion.scale)[:, None]
     off_plane = np.einsum("ij,ij->i", normals, measured - local)
     off_depth = measured[:, 2] - local[:, 2]
-    known = inside & (reading > 0) & (np.abs(off_depth) < 2 * DEPTH_M[level])
-    if np.count_nonzero(known) < FEWEST_POINTS:
+    known = inside & (reading > 0) & (np.abs(off_depth) < 2 * RULES.depth_m[level])
+    if np.count_nonzero(known) < RULES.fewest_points:
         return motion, int(np.count_nonzero(known))
     depth_rows = np.zeros((len(z), 9))
     depth_rows[:, :3], depth_rows[:, 3:6] = normals, np.cross(local, normals)
     depth_rows[:, 6] = -np.einsum("ij,ij->i", normals, measured)
-    terms = [(depth_rows, off_plane, _weights(off_plane, known, DEPTH_M[level], NOISE_M))]
+    terms = [(depth_rows, off_plane, _weights(off_plane, known, RULES.depth_m[level], RULES.noise_m))]
     if bright:
         terms.append(_brightness_terms(landmarks.grey(level)[::every], view, local, at, known, level))
     matrix, vector = np.diag(PRIOR**-2.0), np.zeros(9)
@@ -246,7 +256,7 @@ def _brightness_terms(
     grey_rows[:, :3], grey_rows[:, 3:6] = -slope, np.cross(slope, local)
     grey_rows[:, 7], grey_rows[:, 8] = -before, -1.0
     # a landmark in front of which something stands, or that is gone, has another brightness
-    return grey_rows, off_grey, _weights(off_grey, known, GREY[level], NOISE_GREY)
+    return grey_rows, off_grey, _weights(off_grey, known, RULES.grey[level], RULES.noise_grey)
 
 
 def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
@@ -255,7 +265,7 @@ def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
         return np.zeros_like(off)
     sigma = max(1.4826 * float(np.median(np.abs(off[known]))), noise)
     limit = max(limit, 3.0 * sigma)
-    return np.where(known & (np.abs(off) < limit), (1 - (off / limit) ** 2) ** 2, 0.0) / (ALIKE * sigma**2)
+    return np.where(known & (np.abs(off) < limit), (1 - (off / limit) ** 2) ** 2, 0.0) / (RULES.alike * sigma**2)
 
 
 def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int, every: int = 1) -> CameraMotion:
@@ -266,7 +276,7 @@ def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int
     reading = view.reading(rows, columns) / motion.scale
     shown = (reading > 0) & ~view.hidden[rows, columns]
     off, tolerance = (reading - local[inside, 2])[shown], 0.02 + 0.02 * local[inside, 2][shown]
-    enough = len(off) >= FEWEST_POINTS // every
+    enough = len(off) >= RULES.fewest_points // every
     return CameraMotion(
         motion.offset,
         motion.scale,
@@ -293,13 +303,13 @@ def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> tuple[fl
     nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
     reading = view.reading(nearest[0], nearest[1]) / motion.scale
     off = reading - local[:, 2]
-    known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < DEPTH_M[1])
-    if np.count_nonzero(known) < FEWEST_POINTS:
+    known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < RULES.depth_m[1])
+    if np.count_nonzero(known) < RULES.fewest_points:
         return 0.0, 0.0
-    grey, _ = view.brightness(QUICK_LEVEL, at[:, known])
-    darker = grey - _brightness(landmarks.grey(QUICK_LEVEL)[known], grey)
-    usual = (off[known] / USUAL_M) ** 2, (darker / USUAL_GREY) ** 2
-    deep, bright = (float(np.minimum(each, MOST_UNUSUAL).mean()) for each in usual)
+    grey, _ = view.brightness(MARKS.quick_level, at[:, known])
+    darker = grey - _brightness(landmarks.grey(MARKS.quick_level)[known], grey)
+    usual = (off[known] / RULES.usual_m) ** 2, (darker / RULES.usual_grey) ** 2
+    deep, bright = (float(np.minimum(each, RULES.most_unusual).mean()) for each in usual)
     return deep, bright
 
 

@@ -9,24 +9,35 @@ import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, Unseen, UnseenReason
 
-DEPTH_SLACK_M = 0.012
-"""Minimum distance of a reading behind a surface that proves the surface absent."""
 
-TOLERATED = 0.15
-"""Share of a box's surface that may be seen through by mistake, at its edges."""
+@dataclass(frozen=True)
+class VisibilityRules:
+    """When a camera shows that a place is empty, or not.
+
+    Attributes:
+        depth_slack_m: minimum distance of a reading behind a surface that proves the surface absent.
+        tolerated: share of a box's surface that may be seen through by mistake, at its edges.
+        in_view: share of the samples of a surface that must have the right depth, or no reading, to count as in view.
+        uncertain_m: how far the centres of objects may be off along the line of sight, metres, if all cameras look from
+            one side, as far sides have no depth.
+        uncertain_share: the same as a share of the longer horizontal side, which is added.
+    """
+
+    depth_slack_m: float = 0.012
+    tolerated: float = 0.15
+    in_view: float = 0.25
+    uncertain_m: float = 0.006
+    uncertain_share: float = 0.1
+
+
+RULES = VisibilityRules()
+
 
 _INSET = 0.8
 """The samples lie on a box that is smaller by this factor: near an edge, rays pass by an object that is slightly turned
 or measured slightly too large."""
 
 _GRID = 6
-
-IN_VIEW = 0.25
-"""Share of the samples of a surface that must have the right depth, or no reading, to count as in view."""
-
-UNCERTAIN_M, UNCERTAIN_SHARE = 0.006, 0.1
-"""How far the centres of objects may be off along the line of sight if all cameras look from one side, as far sides
-have no depth: so much, and this share of the longer horizontal side."""
 
 
 def _face_samples() -> FloatArray:
@@ -75,7 +86,7 @@ def one_sided(observation: Observation) -> bool:
 
 def uncertain_m(boxes: FloatArray) -> FloatArray:
     """How far the centres of boxes (N, 6) of objects that are seen from one side may be off along it: (N,), metres."""
-    return np.asarray(UNCERTAIN_M + UNCERTAIN_SHARE * boxes[:, 3:5].max(axis=1), np.float32)
+    return np.asarray(RULES.uncertain_m + RULES.uncertain_share * boxes[:, 3:5].max(axis=1), np.float32)
 
 
 def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np.bool_]:
@@ -84,7 +95,7 @@ def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np
     They do if they see through the surface that an object would have there, and do not see as much of that surface:
     of an object that is mostly occluded little is seen, and its box is a little wrong.
     """
-    empty = seen_through(observation, boxes) >= TOLERATED
+    empty = seen_through(observation, boxes) >= RULES.tolerated
     for row in np.flatnonzero(empty):
         faces = faces_in_view(observation, boxes[row])
         empty[row] = sum(int(each.through.sum() - each.fits.sum()) for each in faces) > 0
@@ -107,12 +118,12 @@ def why_unseen(observation: Observation, name: str, box: FloatArray, masks: Mapp
         shows[UnseenReason.NO_MASK] += int(seen.fits.sum())
         shows[UnseenReason.NO_DEPTH] += int((seen.inside & (seen.depth_m <= 0)).sum())
         shows[UnseenReason.OCCLUDED] += int((seen.inside & (seen.depth_m > 0) & ~seen.fits).sum())
-    if shows[UnseenReason.NO_MASK] > IN_VIEW * shows.total():
+    if shows[UnseenReason.NO_MASK] > RULES.in_view * shows.total():
         other, pixels = next(iter(others.most_common(1)), ("", 0))
         if 2 * pixels > shows[UnseenReason.NO_MASK]:
             return Unseen(name, UnseenReason.MERGED_MASKS, other)
         return Unseen(name, UnseenReason.NO_MASK)
-    no_depth = shows[UnseenReason.NO_DEPTH] > max(IN_VIEW * shows.total(), shows[UnseenReason.OCCLUDED])
+    no_depth = shows[UnseenReason.NO_DEPTH] > max(RULES.in_view * shows.total(), shows[UnseenReason.OCCLUDED])
     return Unseen(name, UnseenReason.NO_DEPTH if no_depth else UnseenReason.OCCLUDED)
 
 
@@ -135,12 +146,12 @@ class Readings:
     @property
     def fits(self) -> npt.NDArray[np.bool_]:
         """(...,) whether something is at the point."""
-        return np.asarray(self.inside & (np.abs(self.depth_m - self.expected_m) <= DEPTH_SLACK_M))
+        return np.asarray(self.inside & (np.abs(self.depth_m - self.expected_m) <= RULES.depth_slack_m))
 
     @property
     def through(self) -> npt.NDArray[np.bool_]:
         """(...,) whether the camera sees something farther away."""
-        return np.asarray(self.inside & (self.depth_m > self.expected_m + DEPTH_SLACK_M))
+        return np.asarray(self.inside & (self.depth_m > self.expected_m + RULES.depth_slack_m))
 
 
 def faces_in_view(observation: Observation, box: FloatArray) -> list[Readings]:

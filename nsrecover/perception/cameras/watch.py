@@ -11,50 +11,59 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import ndimage
 from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
-from nsrecover.perception.cameras.agreement import STRIDE_OF
-from nsrecover.perception.cameras.checks import READINGS
+from nsrecover.perception.cameras.agreement import RULES as AGREEMENT
+from nsrecover.perception.cameras.checks import RULES as VIEWS
 from nsrecover.perception.cameras.landmarks import Landmarks, landmarks_of
 from nsrecover.perception.cameras.motion import CameraMotion, motion_of
 from nsrecover.perception.cameras.visibility import readings
-from nsrecover.perception.lifting import MIN_PIXELS, depth_noise, to_world
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import depth_noise, to_world
 
-SHIFT_M, TURN_DEG = 0.015, 1.5
-"""Largest motion of a camera that is corrected; what the estimate adds to it is allowed for by `SLACK`."""
 
-SLACK = 1.5
-"""Estimates of a motion may be too large by this factor, since shift and turn are hard to tell apart."""
+@dataclass(frozen=True)
+class WatchRules:
+    """When a camera counts as moved, covered, frozen or exchanged, and what is corrected.
 
-NAMED_M = 0.006
-"""A camera has moved if what it sees seems displaced by more than this."""
+    Attributes:
+        shift_m: largest shift of a camera that is corrected; what the estimate adds to it is allowed for by `slack`.
+        turn_deg: largest turn of it that is corrected, degrees.
+        slack: estimates of a motion may be too large by this factor, since shift and turn are hard to tell apart.
+        named_m: a camera has moved if what it sees seems displaced by more than this.
+        named_scale: the scale of depth has changed if it differs by more than this.
+        largest_scale: largest change of it that is corrected.
+        matched: a camera has moved too far to be corrected if a smaller share of the landmarks is where they should be.
+        beyond: and if something farther away is seen at more than this share of them.
+        lost: a view with a smaller share of its landmarks in their places is useless: the camera was moved or covered.
+        far_m: it was covered if what is seen is farther from the landmarks than this.
+        changed_m: readings that differ by more than this show something else.
+        exchanged: images fit another camera if the share of readings that differ is smaller by this factor.
+        fewest_different: images fit their own camera if a smaller share of the readings differs.
+        real_noise_m: a depth image with more noise never repeats itself.
+        surface_m: maximum distance between a reading and a point that it shows.
+    """
 
-NAMED_SCALE, LARGEST_SCALE = 0.01, 0.06
-"""The scale of depth has changed if it differs by more than this; it is corrected up to the second value."""
+    shift_m: float = 0.015
+    turn_deg: float = 1.5
+    slack: float = 1.5
+    named_m: float = 0.006
+    named_scale: float = 0.01
+    largest_scale: float = 0.06
+    matched: float = 0.7
+    beyond: float = 0.1
+    lost: float = 0.4
+    far_m: float = 0.25
+    changed_m: float = 0.03
+    exchanged: float = 0.3
+    fewest_different: float = 0.01
+    real_noise_m: float = 0.0001
+    surface_m: float = 0.015
 
-MATCHED, BEYOND = 0.7, 0.1
-"""A camera has moved too far to be corrected if fewer of the landmarks are where they should be, and something farther
-away is seen at more of them."""
 
-LOST, FAR_M = 0.4, 0.25
-"""A view with fewer landmarks in their places is useless: the camera was moved, or covered if what is seen is farther
-from them than this."""
-
-CHANGED_M = 0.03
-"""Readings that differ by more than this show something else."""
-
-EXCHANGED = 0.3
-"""Images fit another camera if the share of readings that differ is smaller by this factor."""
-
-FEWEST_DIFFERENT = 0.01
-"""Images fit their own camera if a smaller share of the readings differs."""
-
-REAL_NOISE_M = 0.0001
-"""A depth image with more noise never repeats itself."""
-
-SURFACE_M = 0.015
-"""Maximum distance between a reading and a point that it shows."""
+RULES = WatchRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +117,7 @@ class CameraWatch:
         if len(self.eyes) != len(observation.cameras) or self.eyes[0].depth.shape != observation.depth_m.shape[1:]:
             return CameraWatch.begin(observation), observation, ()
         findings = list[SensorFinding]()
-        blind = [view for view, depth in enumerate(observation.depth_m) if np.count_nonzero(depth) < READINGS]
+        blind = [view for view, depth in enumerate(observation.depth_m) if np.count_nonzero(depth) < VIEWS.readings]
         for view in blind:
             readings = int(np.count_nonzero(observation.depth_m[view]))
             findings.append(_found(SensorProblem.NO_DEPTH, observation, view, f"{readings} depth readings"))
@@ -156,7 +165,7 @@ class CameraWatch:
         eye, depth = self.eyes[view], observation.depth_m[view]
         if not (np.array_equal(eye.depth, depth) and np.array_equal(eye.rgb, observation.rgb[view])):
             return False
-        if eye.frozen or depth_noise(depth, depth > 0) > REAL_NOISE_M:
+        if eye.frozen or depth_noise(depth, depth > 0) > RULES.real_noise_m:
             return True
         return any(
             self._contradicts(other, observation, view)
@@ -168,18 +177,21 @@ class CameraWatch:
         """Whether another camera saw changes that one should have seen, too."""
         before, now = self.eyes[other].depth, observation.depth_m[other]
         both = (before > 0) & (now > 0)
-        came, left = both & (now < before - CHANGED_M), both & (now > before + CHANGED_M)
-        earlier = replace(observation, depth_m=_with(observation.depth_m, other, before))
+        came, left = both & (now < before - RULES.changed_m), both & (now > before + RULES.changed_m)
+        earlier = replace(
+            observation,
+            depth_m=np.where(np.arange(len(observation.depth_m))[:, None, None] == other, before, observation.depth_m),
+        )
         for changed, seen, appeared in ((came, observation, True), (left, earlier, False)):
-            rows, columns = np.nonzero(changed & _inner(changed))
-            if len(rows) < MIN_PIXELS:
+            rows, columns = np.nonzero(ndimage.binary_erosion(changed, border_value=1))
+            if len(rows) < LIFTING.min_pixels:
                 continue
             points = to_world(seen, other, rows, columns)
             found = readings(observation, view, points)
             reading, distance = found.depth_m, found.expected_m
             # what came should be seen, or hidden; what left should not be seen
-            against = reading > distance + CHANGED_M if appeared else np.abs(reading - distance) < SURFACE_M
-            if np.count_nonzero(against & (reading > 0)) >= MIN_PIXELS:
+            against = reading > distance + RULES.changed_m if appeared else np.abs(reading - distance) < RULES.surface_m
+            if np.count_nonzero(against & (reading > 0)) >= LIFTING.min_pixels:
                 return True
         return False
 
@@ -187,12 +199,12 @@ class CameraWatch:
         """For every camera the view whose images fit it: its own, unless cameras are exchanged."""
         order = list(range(len(self.eyes)))
         own = {view: self._different(view, view, observation) for view in working}
-        odd = [view for view in working if own[view] > FEWEST_DIFFERENT]
+        odd = [view for view in working if own[view] > RULES.fewest_different]
         if len(odd) < 2:
             return order
         shares = np.array([[self._different(view, source, observation) for source in odd] for view in odd])
         own_shares = shares.diagonal()
-        fits = (shares < EXCHANGED * own_shares[:, None]) | np.eye(len(odd), dtype=np.bool_)
+        fits = (shares < RULES.exchanged * own_shares[:, None]) | np.eye(len(odd), dtype=np.bool_)
         _, sources = linear_sum_assignment(np.where(fits, shares, len(odd) + 1.0))
         for row, source in enumerate(sources):
             if fits[row, source]:
@@ -201,25 +213,25 @@ class CameraWatch:
 
     def _different(self, view: int, source: int, observation: Observation) -> float:
         """Share of the readings of one view that differ from what a camera saw last."""
-        some = slice(None, None, max(observation.depth_m.shape[2] // STRIDE_OF, 1))
+        some = slice(None, None, max(observation.depth_m.shape[2] // AGREEMENT.stride_of, 1))
         before, now = self.eyes[view].depth[some, some], observation.depth_m[source][some, some]
         both = (before > 0) & (now > 0)
-        return float((np.abs(before - now) > CHANGED_M + 0.02 * before)[both].mean()) if both.any() else 1.0
+        return float((np.abs(before - now) > RULES.changed_m + 0.02 * before)[both].mean()) if both.any() else 1.0
 
 
 def _judged(motion: CameraMotion, observation: Observation, view: int) -> SensorFinding | None:
     """What a motion means, if anything."""
-    if motion.matched < (MATCHED if motion.beyond > BEYOND else LOST):
-        covered = motion.beyond <= BEYOND and motion.off_m > FAR_M
+    if motion.matched < (RULES.matched if motion.beyond > RULES.beyond else RULES.lost):
+        covered = motion.beyond <= RULES.beyond and motion.off_m > RULES.far_m
         problem = SensorProblem.COVERED if covered else SensorProblem.MOVED
         return _found(problem, observation, view, f"{motion.matched:.0%} of the background in its place")
-    if motion.moved_m > NAMED_M:
-        small = motion.shift_m <= SLACK * SHIFT_M and motion.turn_deg <= SLACK * TURN_DEG
+    if motion.moved_m > RULES.named_m:
+        small = motion.shift_m <= RULES.slack * RULES.shift_m and motion.turn_deg <= RULES.slack * RULES.turn_deg
         text = f"a background displaced by {1000 * motion.moved_m:.0f} mm"
         return _found(SensorProblem.MOVED, observation, view, text, small)
-    if abs(motion.scale - 1) > NAMED_SCALE:
+    if abs(motion.scale - 1) > RULES.named_scale:
         text = f"depth that is {100 * (motion.scale - 1):+.1f} % of what it was"
-        return _found(SensorProblem.RESCALED, observation, view, text, abs(motion.scale - 1) <= LARGEST_SCALE)
+        return _found(SensorProblem.RESCALED, observation, view, text, abs(motion.scale - 1) <= RULES.largest_scale)
     return None
 
 
@@ -256,19 +268,3 @@ def _chosen(observation: Observation, views: Sequence[int]) -> Observation | Non
         instances=observation.instances[rows],
         cameras=tuple(observation.cameras[row] for row in rows),
     )
-
-
-def _with(stack: FloatArray, row: int, image: FloatArray) -> FloatArray:
-    changed = stack.copy()
-    changed[row] = image
-    return changed
-
-
-def _inner(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Pixels whose four neighbours are in the mask, too: no single pixels at edges."""
-    inner = mask.copy()
-    inner[1:] &= mask[:-1]
-    inner[:-1] &= mask[1:]
-    inner[:, 1:] &= mask[:, :-1]
-    inner[:, :-1] &= mask[:, 1:]
-    return inner

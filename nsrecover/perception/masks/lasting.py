@@ -6,14 +6,16 @@ farther away than before has left; what is nearer stands in front until it has s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
+from scipy.special import ndtri
 
-from nsrecover.core import Camera, FloatArray
+from nsrecover.core import Camera, FloatArray, Observation
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
@@ -24,6 +26,7 @@ class Staying:
     """When a mask stays; chosen on the learn set of mOSD behind the noise of a D435.
 
     Attributes:
+        most_m: largest noise that is assumed; with more, nothing is seen well enough to be watched.
         smooth_px: side of the squares over which differences of depth are averaged.
         sigmas: standard deviations of the noise of these means from which on depth has changed.
         least_m: added to that: depth drifts, and real noise has longer tails than Gaussian noise.
@@ -34,8 +37,10 @@ class Staying:
         waits: looks for which something unknown must stay in front before it hides what is behind it for good.
         gain: weight of a new depth image in the reference.
         same_pose: largest change of an entry of the camera's pose (metres, or of the rotation).
+        within: a given mask is a part of an object if more of it lies in the object's earlier mask.
     """
 
+    most_m: float = 0.008
     smooth_px: int = 5
     sigmas: float = 5.0
     least_m: float = 0.002
@@ -46,6 +51,7 @@ class Staying:
     waits: int = 2
     gain: float = 0.2
     same_pose: float = 0.001
+    within: float = 0.75
 
 
 RULES = Staying()
@@ -89,16 +95,23 @@ class MaskChange:
 
 
 def _noise(mean: FloatArray, depth: FloatArray, known: Mask) -> FloatArray:
-    """Standard deviation (H, W) of mean differences: a + b z², fitted to their median deviation in octiles of depth."""
+    """Standard deviation (H, W) of mean differences: a + b z² through their lower quartiles in octiles of depth.
+
+    Most of an octile may have changed, and some octiles as a whole (slopes of Theil and Sen).
+    """
     off, z = mean[known][::5], depth[known][::5]
     ends = np.quantile(z, np.linspace(0, 1, 9)) if len(z) else np.zeros(9)
     parts = [(z >= low) & (z <= high) for low, high in pairwise(ends.tolist())]
-    rows = [(np.median(z[part]) ** 2, 1.4826 * np.median(np.abs(off[part]))) for part in parts if part.sum() > 50]
+    rows = [(np.median(z[part]) ** 2, np.quantile(np.abs(off[part]), 0.25)) for part in parts if part.sum() > 50]
     if not rows:
         return np.zeros_like(depth)
     squares, found = np.array(rows).T
-    a, b = np.linalg.lstsq(np.stack([np.ones_like(squares), squares], axis=1), found, rcond=None)[0]
-    return np.asarray(np.maximum(a + b * depth**2, found.min()), np.float32)
+    found = found / float(ndtri(0.625))  # the lower quartile of a normal distribution's absolute values
+    one, other = np.triu_indices(len(rows), 1)
+    steps = np.maximum(squares[other] - squares[one], 1e-6)
+    slope = max(float(np.median((found[other] - found[one]) / steps)), 0.0) if len(rows) > 1 else 0.0
+    fitted = np.median(found - slope * squares) + slope * depth**2
+    return np.asarray(np.clip(fitted, found.min(), RULES.most_m), np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,3 +181,39 @@ class Reference:
         kept = np.where(waiting, self.masks, masks).astype(np.int32)
         unsure &= frozenset(np.unique(masks[waiting]).tolist())
         return Reference(depth, kept, self.camera, np.where(front, depth_m, 0), looks, unsure)
+
+
+def rejoined(
+    before: Observation, owned: Mapping[str, Sequence[int]], now: Observation
+) -> tuple[Observation, dict[int, int]]:
+    """An observation in which masks that a detector has split are whole again, and which number each part has now.
+
+    A part lies within the earlier mask of its object, where depth has not changed. As many masks of a view are joined
+    as there are more than before: what has come, or was put there, has left no mask elsewhere.
+
+    Args:
+        before: the last observation.
+        owned: object -> numbers of its masks there.
+        now: the next one.
+    """
+    joined, instances = dict[int, int](), now.instances
+    for view, (camera, earlier) in enumerate(zip(now.cameras, before.cameras, strict=False)):
+        old, image = before.instances[view], now.instances[view]
+        spare = len(np.unique(image)) - len(np.unique(old))
+        reference = Reference(before.depth_m[view], old, earlier)
+        if spare <= 0 or not reference.fits(camera, now.depth_m[view]):
+            continue
+        change = MaskChange.between(before.depth_m[view], now.depth_m[view])
+        sizes = np.bincount(image.ravel())
+        for numbers in owned.values():
+            there = np.isin(old, list(numbers)) & ~(change.farther | change.nearer)
+            same = np.bincount(image[there], minlength=len(sizes))
+            same[0] = 0
+            within = [number for number in np.argsort(-same).tolist() if same[number] > RULES.within * sizes[number]]
+            for part in within[1 : 1 + spare]:
+                instances = instances.copy() if instances is now.instances else instances
+                instances[view][image == part] = within[0]
+                joined[part] = within[0]
+                spare -= 1
+    labels = {number: name for number, name in now.labels.items() if number not in joined}
+    return (replace(now, instances=instances, labels=labels) if joined else now), joined

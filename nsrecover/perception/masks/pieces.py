@@ -15,23 +15,35 @@ from scipy import ndimage
 
 from nsrecover.perception.masks.surfaces import Floats, Labels
 
-REACH_PX, SHADOW_PX = 3, 10
-"""Pieces that are this far apart still border on each other: along edges there may be no readings."""
 
-COVERS_M = 0.01
-"""What is nearer by more covers what is behind it."""
+@dataclass(frozen=True)
+class PieceRules:
+    """When pieces belong to one object although they do not meet convexly.
 
-LEAST_BORDER_PX = 6
-"""Number of pixel pairs along which one piece covers another."""
+    Attributes:
+        reach_px: pieces that are this far apart still border on each other.
+        shadow_px: the same across pixels without a reading: along edges there may be none.
+        covers_m: what is nearer by more covers what is behind it.
+        least_border_px: number of pixel pairs along which one piece covers another.
+        hollow_per_m: mean curvature of an inner wall, 1/m; negative is concave, and -4 a radius of 25 cm.
+        least_surface_px: surfaces with fewer pixels show no plane.
+        alike_cos: cosine between normals of one plane.
+        along_m: distance across it,
+        along_growth: and growth per metre between the pieces.
+    """
 
-HOLLOW_PER_M = -4.0
-"""Mean curvature of an inner wall, 1/m; negative is concave, and -4 a radius of 25 cm."""
+    reach_px: int = 3
+    shadow_px: int = 10
+    covers_m: float = 0.01
+    least_border_px: int = 6
+    hollow_per_m: float = -4.0
+    least_surface_px: int = 30
+    alike_cos: float = 0.94
+    along_m: float = 0.012
+    along_growth: float = 0.03
 
-LEAST_SURFACE_PX = 30
-"""Surfaces with fewer pixels show no plane."""
 
-ALIKE_COS, ALONG_M, ALONG_GROWTH = 0.94, 0.012, 0.03
-"""Cosine between normals of one plane, and distance across it: metres, and per metre between the pieces."""
+RULES = PieceRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +73,7 @@ def join_pieces(pieces: Labels, scene: DepthScene) -> Labels:
         joins = _containers(covers, pixels, scene)
         taken = {number for join in joins for number in join}
         for front in pixels:
-            behind = [back for (f, back), length in covers.items() if f == front and length >= LEAST_BORDER_PX]
+            behind = [back for (f, back), length in covers.items() if f == front and length >= RULES.least_border_px]
             for one, other in combinations(behind, 2):
                 if not {one, other} & taken and _divided(pieces, (one, other), pixels, scene):
                     joins.append((one, other))
@@ -79,16 +91,18 @@ def _covers(pieces: Labels, scene: DepthScene) -> dict[tuple[int, int], int]:
     """(front, back) -> length of the border along which the one covers the other, pixel pairs."""
     image, depth = pieces.reshape(-1, scene.width), scene.points[:, 2].reshape(-1, scene.width)
     away, (rows, columns) = ndimage.distance_transform_edt(image == 0, return_indices=True)
-    shadow = (depth == 0) & (away < SHADOW_PX)
+    shadow = (depth == 0) & (away < RULES.shadow_px)
     image, depth = (np.where(shadow, each[rows, columns], each) for each in (image, depth))
     keys = []
-    for reach in range(1, REACH_PX + 1):
+    for reach in range(1, RULES.reach_px + 1):
         for one, other in (
             (np.s_[:, :-reach], np.s_[:, reach:]),
             (np.s_[:-reach], np.s_[reach:]),
         ):
             nearer = depth[other] - depth[one]
-            apart = (image[one] != image[other]) & (image[one] > 0) & (image[other] > 0) & (abs(nearer) > COVERS_M)
+            apart = (
+                (image[one] != image[other]) & (image[one] > 0) & (image[other] > 0) & (abs(nearer) > RULES.covers_m)
+            )
             first, second, sign = image[one][apart], image[other][apart], nearer[apart] > 0
             keys.append(np.stack([np.where(sign, first, second), np.where(sign, second, first)], axis=1))
     pairs, lengths = np.unique(np.concatenate(keys), axis=0, return_counts=True)
@@ -107,7 +121,7 @@ def _containers(
             back
             for (f, back), length in covers.items()
             if f == front
-            and length >= max(LEAST_BORDER_PX, 0.5 * sum(n for (_, b), n in covers.items() if b == back))
+            and length >= max(RULES.least_border_px, 0.5 * sum(n for (_, b), n in covers.items() if b == back))
             and abs(top[back] - top[front]) < 0.02 + 0.1 * top[front]
             and sides[back][0] > sides[front][0] - 4
             and sides[back][1] < sides[front][1] + 4
@@ -115,7 +129,7 @@ def _containers(
         if inner:
             own = np.concatenate([pixels[back] for back in inner])
             points, normals = (each[own] - each[own].mean(axis=0) for each in (scene.points, scene.normals))
-            if (points * normals).sum() / np.maximum((points**2).sum(), 1e-9) < HOLLOW_PER_M:
+            if (points * normals).sum() / np.maximum((points**2).sum(), 1e-9) < RULES.hollow_per_m:
                 joins += [(front, back) for back in inner]
     return joins
 
@@ -123,7 +137,11 @@ def _containers(
 def _divided(pieces: Labels, pair: tuple[int, int], pixels: dict[int, npt.NDArray[np.intp]], scene: DepthScene) -> bool:
     """Whether two pieces show parts of one plane, with something nearer between them."""
     parts = [
-        [own for n in np.unique(scene.surfaces[all_]) if len(own := all_[scene.surfaces[all_] == n]) > LEAST_SURFACE_PX]
+        [
+            own
+            for n in np.unique(scene.surfaces[all_])
+            if len(own := all_[scene.surfaces[all_] == n]) > RULES.least_surface_px
+        ]
         for all_ in (pixels[number] for number in pair)
     ]
     for one in parts[0]:
@@ -133,8 +151,8 @@ def _divided(pieces: Labels, pair: tuple[int, int], pixels: dict[int, npt.NDArra
             way = scene.points[one].mean(axis=0) - scene.points[other].mean(axis=0)
             off = abs(float((normals[0] + normals[1]) @ way) / 2)
             if (
-                normals[0] @ normals[1] > ALIKE_COS
-                and off < ALONG_M + ALONG_GROWTH * np.linalg.norm(way)
+                normals[0] @ normals[1] > RULES.alike_cos
+                and off < RULES.along_m + RULES.along_growth * np.linalg.norm(way)
                 and _hidden_between(pieces, pair, (one, other), scene)
             ):
                 return True
@@ -154,5 +172,5 @@ def _hidden_between(
     on_way = (np.round(v0 + part * (v1 - v0)) * scene.width + np.round(u0 + part * (u1 - u0))).astype(int)
     own = np.isin(pieces[on_way], pair)
     depth = scene.points[on_way, 2]
-    nearer = (depth < 1 / ((1 - part) / z0 + part / z1) - COVERS_M / 2)[~own]
+    nearer = (depth < 1 / ((1 - part) / z0 + part / z1) - RULES.covers_m / 2)[~own]
     return bool(len(nearer) and nearer.mean() > 0.9)

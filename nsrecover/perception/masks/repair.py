@@ -1,7 +1,7 @@
 """Masks that segmenters split or merge, corrected with the known sizes of the objects."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -9,26 +9,34 @@ import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation
 from nsrecover.core.geometry import gaps
-from nsrecover.perception.lifting import MIN_PIXELS, TRIM, ViewPixels, box_around, lift_views
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import ViewPixels, box_around, lift_views
 from nsrecover.perception.objects.detections import Detections
 
-SAME_LOOKS = 0.92
-"""Masks of one view that touch and look as much alike as this may be parts of one object."""
 
-TOUCH_M = 0.01
-"""Boxes with a smaller gap touch."""
+@dataclass(frozen=True)
+class RepairRules:
+    """When masks were split or merged.
 
-LARGER_M = 0.012
-"""A detection is too large for its object if a side is longer than it can be by more than this."""
+    Attributes:
+        same_looks: masks of one view that touch and look as much alike as this may be parts of one object.
+        touch_m: boxes with a smaller gap touch.
+        larger_m: a detection is too large for its object if a side is longer than it can be by more than this.
+        around_m: points that are this close to a box may belong to it.
+        sample: number of points of a mask that suffices to decide whether it shows several objects.
+        least_share: smallest share of a mask's points that makes another object of it.
+    """
 
-AROUND_M = 0.008
-"""Points that are this close to a box may belong to it."""
+    same_looks: float = 0.92
+    touch_m: float = 0.01
+    larger_m: float = 0.012
+    around_m: float = 0.008
+    sample: int = 200
+    least_share: float = 0.12
 
-SAMPLE = 200
-"""Number of points of a mask that suffices to decide whether it shows several objects."""
 
-LEAST_SHARE = 0.12
-"""Smallest share of a mask's points that makes another object of it."""
+RULES = RepairRules()
+
 
 _ANGLES = np.radians(np.arange(-45.0, 45.0, 1.0))
 
@@ -59,7 +67,7 @@ def absorb_fragments(
             both = (detections.points[own], detections.points[part])  # equally many: few ones are not left out as wrong
             masks = [{origin.get(each, each) for each in detections.numbers[index]} for index in (own, part)]
             if masks[0] & masks[1] or shows_one(
-                np.concatenate([each[:: max(len(each) // SAMPLE, 1)] for each in both]), sizes[row]
+                np.concatenate([each[:: max(len(each) // RULES.sample, 1)] for each in both]), sizes[row]
             ):
                 groups[own].append(part)
                 groups[part] = []
@@ -79,7 +87,7 @@ def join_parts(detections: Detections, differ: float) -> Detections:
     named = [i for i, label in enumerate(detections.labels) if label is not None]
     for part in np.setdiff1d(np.arange(len(detections)), named).tolist():
         likeness = detections.visual[named] @ detections.visual[part]
-        touching = (gaps(detections.boxes[part], detections.boxes[named]) < TOUCH_M).all(axis=-1)
+        touching = (gaps(detections.boxes[part], detections.boxes[named]) < RULES.touch_m).all(axis=-1)
         likeness[~touching] = -1.0
         if len(named) and likeness.max() > 1 - differ:
             groups[named[int(likeness.argmax())]].append(part)
@@ -100,7 +108,7 @@ def separate_by_other_views(observation: Observation, masks: Detections) -> tupl
     origin, lifted = dict[int, int](), lift_views(observation)
     by_view = [[i for i, numbers in enumerate(masks.numbers) if numbers[0] in image] for image in observation.instances]
     for view, other in permutations(range(len(by_view)), 2):
-        shown = [i for i in by_view[other] if len(masks.points[i]) >= MIN_PIXELS]
+        shown = [i for i in by_view[other] if len(masks.points[i]) >= LIFTING.min_pixels]
         # the label of a mask that is divided belongs to the part that has no other one
         places = _whole(masks.chosen(sorted(shown, key=lambda i: masks.labels[i] is not None))).boxes
         if len(places) > 1:
@@ -116,8 +124,8 @@ def _whole(masks: Detections) -> Detections:
     groups: list[list[int]] = []
     for i, box in enumerate(masks.boxes):
         for group in groups:
-            together = (gaps(box, masks.boxes[group]) < TOUCH_M).all(axis=-1) & (
-                masks.visual[group] @ masks.visual[i] > SAME_LOOKS
+            together = (gaps(box, masks.boxes[group]) < RULES.touch_m).all(axis=-1) & (
+                masks.visual[group] @ masks.visual[i] > RULES.same_looks
             )
             if together.any():
                 group.append(i)
@@ -157,8 +165,8 @@ def separate_merged(
         shown = observation.instances[view][rows, columns]
         for number in np.unique(shown).tolist():
             own = np.flatnonzero(shown == number)
-            some = own[:: max(len(own) // SAMPLE, 1)]
-            if len(own) < 2 * MIN_PIXELS or not np.ptp(_divided(points[some], places, sizes, elsewhere)):
+            some = own[:: max(len(own) // RULES.sample, 1)]
+            if len(own) < 2 * LIFTING.min_pixels or not np.ptp(_divided(points[some], places, sizes, elsewhere)):
                 continue
             owners = _divided(points[own], places, sizes, elsewhere)
             for owner in np.unique(owners)[1:].tolist():
@@ -180,20 +188,22 @@ def separate_merged(
 def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewhere: bool) -> npt.NDArray[np.intp]:
     """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
     box = box_around(points)
-    near = (np.abs(places[..., :3] - box[:3]) < (places[..., 3:] + box[3:]) / 2 + AROUND_M).all(axis=-1).any(axis=-1)
+    near = (
+        (np.abs(places[..., :3] - box[:3]) < (places[..., 3:] + box[3:]) / 2 + RULES.around_m).all(axis=-1).any(axis=-1)
+    )
     if all(shows_one(points, each) for each in sizes[near]):
         return np.zeros(len(points), dtype=np.intp)
     offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
     outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
-    owners = np.where(outside.min(axis=1) < AROUND_M, outside.argmin(axis=1), -1)
-    least = max(MIN_PIXELS, LEAST_SHARE * len(points))
+    owners = np.where(outside.min(axis=1) < RULES.around_m, outside.argmin(axis=1), -1)
+    least = max(LIFTING.min_pixels, RULES.least_share * len(points))
     large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
     objects = [owner for owner in large if owner >= 0]
     large = large if elsewhere else objects
     if len(large) < 2 or any(shows_one(points, sizes[owner]) for owner in objects):
         return np.zeros(len(points), dtype=np.intp)
     distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)
-    known = distance.min(axis=1) < AROUND_M if -1 in large else True
+    known = distance.min(axis=1) < RULES.around_m if -1 in large else True
     return np.asarray(np.where(known, distance.argmin(axis=1), -1), dtype=np.intp)
 
 
@@ -205,7 +215,7 @@ def shows_one(points: FloatArray, sizes: FloatArray) -> bool:
     box = box_around(points)
     if fits(box, sizes):
         return True
-    _, low, high = smallest_rectangle(points[:: max(len(points) // SAMPLE, 1), :2])
+    _, low, high = smallest_rectangle(points[:: max(len(points) // RULES.sample, 1), :2])
     return fits(np.array([*box[:3], *(high - low), box[5]], dtype=np.float32), sizes)
 
 
@@ -213,7 +223,7 @@ def smallest_rectangle(places: FloatArray) -> tuple[float, FloatArray, FloatArra
     """Angle of the smallest rectangle around places (M, 2), and its lower and upper corner in its own axes (2,)."""
     cos, sin = np.cos(_ANGLES)[:, None], np.sin(_ANGLES)[:, None]
     turned = np.stack([cos * places[:, 0] + sin * places[:, 1], cos * places[:, 1] - sin * places[:, 0]])  # (2, A, M)
-    cut = int(TRIM * (len(places) - 1))
+    cut = int(LIFTING.trim * (len(places) - 1))
     ordered = np.partition(turned, (cut, len(places) - 1 - cut), axis=-1)
     low, high = ordered[..., cut], ordered[..., len(places) - 1 - cut]
     best = int((high - low).prod(axis=0).argmin())
@@ -223,4 +233,4 @@ def smallest_rectangle(places: FloatArray) -> tuple[float, FloatArray, FloatArra
 def fits(box: FloatArray, sizes: FloatArray) -> bool:
     """Whether a box (6,) is not larger than an object with some sides (K, 3), whichever way it lies."""
     excess = np.sort(box[3:]) - np.sort(sizes, axis=1)
-    return bool((excess < LARGER_M).all(axis=1).any())
+    return bool((excess < RULES.larger_m).all(axis=1).any())

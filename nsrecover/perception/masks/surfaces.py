@@ -20,26 +20,38 @@ Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-WINDOW_PX, SHIFT_PX = 7, 3
-"""Side of the windows whose planes are fitted, and how far from its pixel a window may lie."""
 
-LEAST_FILLED = 0.35
-"""Share of a window that must have readings of objects."""
+@dataclass(frozen=True)
+class SurfaceRules:
+    """When neighbouring pixels and surfaces belong together.
 
-SMOOTH_DEG = 12.0
-"""Neighbouring pixels whose normals differ by less lie on one surface."""
+    Attributes:
+        window_px: side of the windows whose planes are fitted.
+        shift_px: how far from its pixel a window may lie.
+        least_filled: share of a window that must have readings of objects.
+        smooth_deg: neighbouring pixels whose normals differ by less lie on one surface.
+        gap_m: neighbouring surfaces touch if they are closer than this,
+        gap_growth: and growth with the squared depth.
+        small_px: a surface with fewer pixels has no reliable edges: it joins a neighbour.
+        least_contact: share of the pixel pairs along a common edge that must touch.
+        least_contact_px: number of them.
+        merging: median angles along edges, degrees (negative: concave), whose surfaces are merged, and rounds: flat
+            ones first.
+    """
 
-GAP_M, GAP_GROWTH = 0.004, 0.0035
-"""Neighbouring surfaces touch if they are closer than this; metres, and growth with the squared depth."""
+    window_px: int = 7
+    shift_px: int = 3
+    least_filled: float = 0.35
+    smooth_deg: float = 12.0
+    gap_m: float = 0.004
+    gap_growth: float = 0.0035
+    small_px: int = 25
+    least_contact: float = 0.3
+    least_contact_px: int = 4
+    merging: tuple[tuple[float, float, int], ...] = ((-8.0, 12.0, 3), (-10.0, 35.0, 2), (-14.0, 180.0, 4))
 
-SMALL_PX = 25
-"""A surface with fewer pixels has no reliable edges: it joins a neighbour."""
 
-LEAST_CONTACT, LEAST_CONTACT_PX = 0.3, 4
-"""Share and number of the pixel pairs along a common edge that must touch."""
-
-MERGING = ((-8.0, 12.0, 3), (-10.0, 35.0, 2), (-14.0, 180.0, 4))
-"""Median angles along edges, degrees (negative: concave), whose surfaces are merged, and rounds: flat ones first."""
+RULES = SurfaceRules()
 
 
 @dataclass(frozen=True)
@@ -112,10 +124,10 @@ def find_surfaces(depth_m: Floats, shown: Mask, lens: Pinhole) -> Surfaces:
     facing = np.abs((normals * rays).sum(axis=1)) / np.linalg.norm(rays, axis=1)
     steep = np.maximum(np.minimum(facing[one], facing[other]), 0.15)  # a gap is measured across the surface
     z = np.where(shown, depth_m, 1.0).ravel()
-    near = GAP_M + GAP_GROWTH * z[one] ** 2
+    near = RULES.gap_m + RULES.gap_growth * z[one] ** 2
     touch = (np.abs(ends[0] - ends[1]) * steep < near) & (np.abs(z[one] - z[other]) * steep < 2.5 * near)
     neighbours = Neighbours(one, other, np.where(concave, -angle, angle), touch)
-    smooth = touch & (angle < SMOOTH_DEG)
+    smooth = touch & (angle < RULES.smooth_deg)
     labels = _joined(shown.size, np.stack([one[smooth], other[smooth]], axis=1))
     return Surfaces(valid, labels, normals, neighbours)
 
@@ -129,12 +141,12 @@ def merge_convex(surfaces: Surfaces) -> Labels:
         if not joins:
             break
         labels = _joined(labels.max() + 1, np.array(joins))[labels]
-    for low, high, rounds in MERGING:
+    for low, high, rounds in RULES.merging:
         for _ in range(rounds):
             joins = [
                 (one, other)
                 for one, other, length, contact, angle in _edges(labels, neighbours)
-                if contact >= max(LEAST_CONTACT_PX, LEAST_CONTACT * length) and low < angle < high
+                if contact >= max(RULES.least_contact_px, RULES.least_contact * length) and low < angle < high
             ]
             if not joins:
                 break
@@ -148,7 +160,7 @@ def _of_small(sizes: Labels, labels: Labels, neighbours: Neighbours) -> list[tup
     for one, other, _, contact, angle in _edges(labels, neighbours):
         fit = contact / (1 + abs(angle) / 10)
         for small, large in ((one, other), (other, one)):
-            if sizes[small] < min(SMALL_PX, sizes[large] + 1) and fit > best.get(small, (0.0, 0))[0]:
+            if sizes[small] < min(RULES.small_px, sizes[large] + 1) and fit > best.get(small, (0.0, 0))[0]:
                 best[small] = fit, large
     return [(small, large) for small, (_, large) in best.items()]
 
@@ -198,10 +210,10 @@ def _local_planes(inverse: Floats, shown: Mask) -> tuple[Mask, Floats, Floats]:
     u, v, weight = u - u0, v - v0, shown.astype(np.float64)
 
     def mean(image: Floats) -> Floats:
-        return np.asarray(ndimage.uniform_filter(image, WINDOW_PX, mode="constant"))
+        return np.asarray(ndimage.uniform_filter(image, RULES.window_px, mode="constant"))
 
     filled = mean(weight)
-    good = filled > LEAST_FILLED
+    good = filled > RULES.least_filled
     safe = np.where(good, filled, 1.0)
     mu, mv, mq = mean(weight * u) / safe, mean(weight * v) / safe, mean(inverse) / safe
     uu, vv = mean(weight * u * u) / safe - mu * mu, mean(weight * v * v) / safe - mv * mv
@@ -213,12 +225,14 @@ def _local_planes(inverse: Floats, shown: Mask) -> tuple[Mask, Floats, Floats]:
     a, b = (uq * vv - vq * uv) / determinant, (vq * uu - uq * uv) / determinant
     rest = np.where(good, np.maximum(qq - a * uq - b * vq, 0.0), np.inf)
     planes = np.stack([a, b, mq - a * mu - b * mv, mu, mv, mq])
-    padded = np.pad(planes, ((0, 0), (SHIFT_PX, SHIFT_PX), (SHIFT_PX, SHIFT_PX)))
-    rests = np.pad(rest, SHIFT_PX, constant_values=np.inf)
+    padded = np.pad(planes, ((0, 0), (RULES.shift_px, RULES.shift_px), (RULES.shift_px, RULES.shift_px)))
+    rests = np.pad(rest, RULES.shift_px, constant_values=np.inf)
     best, chosen = np.full(inverse.shape, np.inf), np.zeros_like(planes)
-    for down in (0, -SHIFT_PX, SHIFT_PX):
-        for right in (0, -SHIFT_PX, SHIFT_PX):
-            rows, columns = (slice(SHIFT_PX + by, SHIFT_PX + by + n) for by, n in ((down, height), (right, width)))
+    for down in (0, -RULES.shift_px, RULES.shift_px):
+        for right in (0, -RULES.shift_px, RULES.shift_px):
+            rows, columns = (
+                slice(RULES.shift_px + by, RULES.shift_px + by + n) for by, n in ((down, height), (right, width))
+            )
             plane = padded[:, rows, columns]
             own = (plane[0] * u + plane[1] * v + plane[2] - inverse) ** 2
             error = (rests[rows, columns] + 0.5 * own) * (1.0 if down or right else 0.8)

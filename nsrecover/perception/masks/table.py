@@ -25,43 +25,57 @@ from nsrecover.perception.objects.association import associate, association_cost
 from nsrecover.perception.objects.colours import pixel_colours
 from nsrecover.perception.objects.detections import table_lights
 
-WORKING_WIDTH_PX = 320
-"""Images are segmented at about this width."""
 
-NEAR_M, NEAR_GROWTH = 0.004, 0.003
-"""Distance of table points from its plane: metres, and growth with the squared depth."""
+@dataclass(frozen=True)
+class TableRules:
+    """What a table is, and what stands on it.
 
-RISES_M, RISES_GROWTH = 0.006, 0.0025
-"""What rises above the table by this and by what the noise may be (0.004 m + growth times the squared depth)."""
+    Attributes:
+        working_width_px: images are segmented at about this width.
+        near_m: distance of table points from its plane,
+        near_growth: and growth with the squared depth.
+        rises_m: what rises above the table by this stands on it,
+        rises_growth: if the noise is less: 0.004 m and growth times the squared depth.
+        highest_m: what is higher above the table does not stand on it.
+        least_readings: fewest depth readings, of every fourth row and column, that show a table.
+        least_share: share of the readings that lie on the table.
+        upper_m2: a plane above the largest one with a connected part of this area, and enough readings, is the table,
+            and the largest one the floor.
+        below_m: readings below a plane by this count against it: a support hides what is below it, and the tops of
+            boxes do not.
+        below_growth: growth of it with the squared depth.
+        deepest_m: readings that are deeper do not count.
+        cell_m: cells, at least as large, in which a plane is seen are connected if they touch.
+        part_of_table: a connected part with this share of the area of the largest one belongs to the table.
+        least_px: pixels of the smallest object.
+        least_m2: its area across the line of sight.
+        named_m: an object is called after a place that is at most this far away.
+        rounds: planes that are tried.
+        sample: points by which they are compared.
+    """
 
-HIGHEST_M = 0.6
-"""What is higher above the table does not stand on it."""
+    working_width_px: int = 320
+    near_m: float = 0.004
+    near_growth: float = 0.003
+    rises_m: float = 0.006
+    rises_growth: float = 0.0025
+    highest_m: float = 0.6
+    least_readings: int = 500
+    least_share: float = 0.15
+    upper_m2: float = 0.15
+    below_m: float = 0.012
+    below_growth: float = 0.004
+    deepest_m: float = 0.25
+    cell_m: float = 0.01
+    part_of_table: float = 0.1
+    least_px: int = 30
+    least_m2: float = 1.2e-4
+    named_m: float = 0.1
+    rounds: int = 150
+    sample: int = 1500
 
-LEAST_READINGS = 500
-"""Fewest depth readings, of every fourth row and column, that show a table."""
 
-LEAST_SHARE = 0.15
-"""Share of the readings that lie on the table."""
-
-UPPER_M2 = 0.15
-"""A plane above the largest one with a connected part of this area, and enough readings, is the table, and the largest
-one the floor."""
-
-BELOW_M, BELOW_GROWTH, DEEPEST_M = 0.012, 0.004, 0.25
-"""Readings below a plane by this, and growth times the squared depth, and not deeper, count against it: a support hides
-what is below it, and the tops of boxes do not."""
-
-CELL_M, PART_OF_TABLE = 0.01, 0.1
-"""Cells, at least as large, in which a plane is seen are connected if they touch. A connected part with this share of
-the area of the largest one belongs to the table."""
-
-LEAST_PX, LEAST_M2 = 30, 1.2e-4
-"""Pixels, and area across the line of sight, of the smallest object."""
-
-NAMED_M = 0.1
-"""An object is called after a place that is at most this far away."""
-
-_ROUNDS, _SAMPLE = 150, 1500
+RULES = TableRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +133,18 @@ def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> SeenTable:
     """
     points = _points(depth_m, camera, 2 * _step(depth_m))
     points = points[points[..., 2] > 0]
-    if len(points) >= LEAST_READINGS:
+    if len(points) >= RULES.least_readings:
         up = camera.world_from_camera[2, :3].astype(np.float64) if isinstance(camera, Camera) else None
         found = _largest_plane(points, up)
-        if found is not None and found[2].mean() > LEAST_SHARE:
+        if found is not None and found[2].mean() > RULES.least_share:
             higher = points[points @ found[0] + found[1] > 0.05]
-            upper = _largest_plane(higher, found[0]) if len(higher) > LEAST_READINGS else None
-            on_upper = LEAST_SHARE * len(points)
-            if upper is not None and upper[2].sum() > on_upper and _parts(higher, *upper)[1] > UPPER_M2:
+            upper = _largest_plane(higher, found[0]) if len(higher) > RULES.least_readings else None
+            on_upper = RULES.least_share * len(points)
+            if upper is not None and upper[2].sum() > on_upper and _parts(higher, *upper)[1] > RULES.upper_m2:
                 found, points = upper, higher
             return _table(points, *found)
     raise InvalidObservation(
-        f"expected a table in view, found no plane that holds {LEAST_SHARE:.0%} of the depth readings "
+        f"expected a table in view, found no plane that holds {RULES.least_share:.0%} of the depth readings "
         f"({len(points)} of every fourth row and column); show more of the table, and check the unit of depth"
     )
 
@@ -140,8 +154,8 @@ def masks_on(table: SeenTable, depth_m: FloatArray, camera: Camera | FloatArray)
     step = _step(depth_m)
     points = _points(depth_m, camera, step)
     depth, heights = points[..., 2], table.heights(points)
-    rises = np.maximum(RISES_M, 0.004 + RISES_GROWTH * depth**2)
-    shown = (depth > 0) & (heights > rises) & (heights < HIGHEST_M)
+    rises = np.maximum(RULES.rises_m, 0.004 + RULES.rises_growth * depth**2)
+    shown = (depth > 0) & (heights > rises) & (heights < RULES.highest_m)
     shown[shown] = table.under(points[shown])
     shown = ndimage.binary_opening(shown, np.ones((2, 2)))
     masks = np.zeros(depth.shape, np.int32)
@@ -210,7 +224,7 @@ class TableMasks:
         masks, free = last.kept(change)
         earlier = frozenset(self._known[view])
         if change.any or free.any():
-            pieces = last.pieces(masks_on(table, depth, camera), masks, free, change, LEAST_PX * 4)
+            pieces = last.pieces(masks_on(table, depth, camera), masks, free, change, RULES.least_px * 4)
             found = self._numbered(raw, view, pieces, np.unique(masks[masks > 0]).tolist())
             masks = np.where(masks > 0, masks, found)
         self._last[view] = table, last.after(depth, change, masks, free, frozenset(self._known[view]) - earlier)
@@ -252,7 +266,7 @@ class TableMasks:
                 for number, (_, box) in self._known[view].items()
             }
             nearest = min(away, key=lambda number: away[number], default=0)
-            if away and away[nearest] < NAMED_M and nearest not in self._names:
+            if away and away[nearest] < RULES.named_m and nearest not in self._names:
                 self._names[nearest] = name
 
 
@@ -271,7 +285,7 @@ def _objects(points: Floats, heights: Floats, shown: npt.NDArray[np.bool_], lens
     labels = np.where(surfaces.valid.ravel(), merge_convex(surfaces) + 1, 0)
     counts = np.bincount(labels)
     area = np.bincount(labels, weights=(points[..., 2] ** 2 / (lens.fx * lens.fy)).ravel())
-    large = (counts >= LEAST_PX) & (area > LEAST_M2)
+    large = (counts >= RULES.least_px) & (area > RULES.least_m2)
     large[0] = False
     pieces = np.where(large, np.cumsum(large), 0)[labels]
     if not pieces.any():
@@ -288,8 +302,8 @@ def _objects(points: Floats, heights: Floats, shown: npt.NDArray[np.bool_], lens
 def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, npt.NDArray[np.bool_]] | None:
     """Normal, distance, and which points lie on it, of the plane with most points whose upper side is up."""
     rng = np.random.default_rng(0)
-    some = points[rng.choice(len(points), min(len(points), _SAMPLE), replace=False)]
-    corners = some[rng.integers(0, len(some), (_ROUNDS, 3))]
+    some = points[rng.choice(len(points), min(len(points), RULES.sample), replace=False)]
+    corners = some[rng.integers(0, len(some), (RULES.rounds, 3))]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sizes = np.linalg.norm(normals, axis=1)
     normals, corners = normals[sizes > 1e-4] / sizes[sizes > 1e-4, None], corners[sizes > 1e-4, 0]
@@ -298,15 +312,15 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
     normals, distances = normals * signs[:, None], distances * signs
     carries = -normals[:, 1] > -0.2 if up is None else normals @ up > 0.95
     heights, squared = some @ normals.T + distances, some[:, 2:] ** 2
-    near = np.abs(heights) < NEAR_M + NEAR_GROWTH * squared
-    below = (heights < -BELOW_M - BELOW_GROWTH * squared) & (heights > -DEEPEST_M)
+    near = np.abs(heights) < RULES.near_m + RULES.near_growth * squared
+    below = (heights < -RULES.below_m - RULES.below_growth * squared) & (heights > -RULES.deepest_m)
     counts = (near.sum(axis=0) - below.sum(axis=0)) * carries
     counts = counts if (counts > 0).any() else near.sum(axis=0) * carries
     if not counts.any():
         return None
     normal, distance = normals[counts.argmax()], float(distances[counts.argmax()])
     for width in (3.0, 2.0, 1.5, 1.5):
-        on = np.abs(points @ normal + distance) < width * (NEAR_M + NEAR_GROWTH * points[:, 2] ** 2) * 0.7
+        on = np.abs(points @ normal + distance) < width * (RULES.near_m + RULES.near_growth * points[:, 2] ** 2) * 0.7
         weights = 1 / points[on, 2] ** 2
         middle = weights @ points[on] / weights.sum()
         spread = (points[on] - middle) * np.sqrt(weights)[:, None]
@@ -329,17 +343,17 @@ def _parts(
     """Which of the points on a plane lie in its large connected parts, and the area of the largest, square metres."""
     flat = points[on] @ SeenTable(normal, distance, np.zeros((0, 3)), normal).across.T
     spacing = np.median(cKDTree(flat).query(flat[:: len(flat) // 200 + 1], k=2)[0][:, 1])
-    cell = max(CELL_M, 3 * float(spacing))
+    cell = max(RULES.cell_m, 3 * float(spacing))
     places = np.floor((flat - flat.min(axis=0)) / cell).astype(int)
     grid = np.zeros(places.max(axis=0) + 1, np.bool_)
     grid[tuple(places.T)] = True
     labels = ndimage.label(grid, np.ones((3, 3)))[0]
     sizes = np.bincount(labels[grid], minlength=2)
-    return (sizes > PART_OF_TABLE * sizes.max())[labels[tuple(places.T)]], float(sizes.max() * cell**2)
+    return (sizes > RULES.part_of_table * sizes.max())[labels[tuple(places.T)]], float(sizes.max() * cell**2)
 
 
 def _step(depth_m: FloatArray) -> int:
-    return int(max(1, round(depth_m.shape[1] / WORKING_WIDTH_PX)))
+    return int(max(1, round(depth_m.shape[1] / RULES.working_width_px)))
 
 
 def _lens(camera: Camera | FloatArray, step: int) -> Pinhole:

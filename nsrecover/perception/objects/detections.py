@@ -13,20 +13,33 @@ from PIL import Image
 from scipy.ndimage import find_objects
 
 from nsrecover.core import FloatArray, Observation
-from nsrecover.perception.lifting import LEVEL_M, MIN_PIXELS, ViewPixels, box_around, lift_views, to_world, view_points
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import ViewPixels, box_around, lift_views, to_world, view_points
 from nsrecover.perception.objects.association import LooksGate
 from nsrecover.perception.objects.colours import GREY
 from nsrecover.perception.objects.views import Sighting, join_views
 
-MOST_POINTS = 2000
-"""Of an object that has several times as many points, so many are used."""
 
-LIGHT_STEP, LIGHT_NEAR, FEWEST_LIT = 4, 0.06, 40
-"""Every so many rows and columns show the light; the table up to this share of the image's width around an object
-shows the light on it, if it has so many of these pixels."""
+@dataclass(frozen=True)
+class DetectionRules:
+    """How objects are cut out of images.
 
-CROP_MARGIN = 2
-"""Pixels left around an object in its crop."""
+    Attributes:
+        most_points: of an object that has several times as many points, so many are used.
+        light_step: every so many rows and columns show the light.
+        light_near: the table up to this share of the width of the image around an object shows the light on it,
+        fewest_lit: if it has so many of these pixels.
+        crop_margin: pixels left around an object in its crop.
+    """
+
+    most_points: int = 2000
+    light_step: int = 4
+    light_near: float = 0.06
+    fewest_lit: int = 40
+    crop_margin: int = 2
+
+
+RULES = DetectionRules()
 
 
 class Crop(NamedTuple):
@@ -54,7 +67,7 @@ def crops_of(rgb: npt.NDArray[np.uint8], indices: npt.NDArray[np.int32], count: 
     for index, window in enumerate(find_objects(indices, max_label=count)):
         if window is not None:
             rows, columns = window
-            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
+            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + RULES.crop_margin
             middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
             top, left = np.maximum(np.floor(middle - half).astype(int), 0)
             bottom, right = np.ceil(middle + half).astype(int) + 1
@@ -71,17 +84,19 @@ def resized(patch: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
 def table_lights(observation: Observation, view: int, windows: Sequence[tuple[slice, ...]]) -> FloatArray:
     """Colour (B, 3), 0 to 255, of the table near each of some windows of a view; of all of it if little is near."""
     shape = observation.instances.shape[1:]
-    some, near = np.s_[::LIGHT_STEP, ::LIGHT_STEP], int(LIGHT_NEAR * shape[1])
+    some, near = np.s_[:: RULES.light_step, :: RULES.light_step], int(RULES.light_near * shape[1])
     rgb = observation.rgb[view][some]
-    rows, columns = np.mgrid[: shape[0] : LIGHT_STEP, : shape[1] : LIGHT_STEP].reshape(2, -1)
+    rows, columns = np.mgrid[: shape[0] : RULES.light_step, : shape[1] : RULES.light_step].reshape(2, -1)
     heights = to_world(observation, view, rows, columns)[:, 2].reshape(rgb.shape[:2])
     free = (observation.instances[view][some] == 0) & (observation.depth_m[view][some] > 0)
-    bare = free & (np.abs(heights) < LEVEL_M)
+    bare = free & (np.abs(heights) < LIFTING.level_m)
     whole = np.median(rgb[bare], axis=0) if bare.any() else np.full(3, GREY)
     lights = np.tile(whole, (len(windows), 1))
     for light, window in zip(lights, windows, strict=True):
-        here = tuple(slice(max(s.start - near, 0) // LIGHT_STEP, (s.stop + near) // LIGHT_STEP + 1) for s in window)
-        if bare[here].sum() >= FEWEST_LIT:
+        here = tuple(
+            slice(max(s.start - near, 0) // RULES.light_step, (s.stop + near) // RULES.light_step + 1) for s in window
+        )
+        if bare[here].sum() >= RULES.fewest_lit:
             light[:] = np.median(rgb[here][bare[here]], axis=0)
     return lights.astype(np.float32)
 
@@ -142,7 +157,7 @@ def lift_boxes(observation: Observation, numbers: Sequence[int]) -> tuple[FloatA
     seen = np.zeros(len(numbers), dtype=np.bool_)
     for index, number in enumerate(numbers):
         own = points[owners == number]
-        if len(own) >= MIN_PIXELS:
+        if len(own) >= LIFTING.min_pixels:
             boxes[index], seen[index] = box_around(own), True
     return boxes, seen
 
@@ -255,7 +270,8 @@ def detect(
     if not observation.shared_ids:
         single = _joined(observation, single, costs, appearance.gate)
     kept = [
-        not without.issuperset(n) and len(p) >= MIN_PIXELS for n, p in zip(single.numbers, single.points, strict=True)
+        not without.issuperset(n) and len(p) >= LIFTING.min_pixels
+        for n, p in zip(single.numbers, single.points, strict=True)
     ]
     return single.chosen(np.flatnonzero(kept).tolist())
 
@@ -280,7 +296,7 @@ def detect_masks(
 
 def _some(points: FloatArray) -> FloatArray:
     """Every second, third, ... of many points."""
-    return points[:: max(len(points) // MOST_POINTS, 1)]
+    return points[:: max(len(points) // RULES.most_points, 1)]
 
 
 def detected_numbers(observation: Observation) -> tuple[int, ...]:
@@ -297,7 +313,7 @@ def _joined(
     gate: LooksGate,
 ) -> Detections:
     """Detections of different views that show the same object, as one."""
-    single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
+    single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= LIFTING.min_pixels // 2])
     view_of = {
         n: view for view, image in enumerate(observation.instances) for n in np.unique(image[image > 0]).tolist()
     }

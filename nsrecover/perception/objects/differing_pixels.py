@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import FloatArray
 
-EDGES_PX = 400
-"""What differs by mistake lies at edges: of fewer pixels than this a larger share does, by the square root of their
-number."""
 
-OTHER_SHARE, MAYBE_OTHER_SHARE = 0.6, 0.4
-"""Share from which on it is another object rather than another state, and from which on it is if the object is found
-elsewhere."""
+@dataclass(frozen=True)
+class PixelRules:
+    """Which differences of pixels light does not explain.
 
-FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
-"""An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
+    Attributes:
+        edges_px: what differs by mistake lies at edges: of fewer pixels than this a larger share does, by the square
+            root of their number.
+        other_share: share from which on it is another object rather than another state.
+        maybe_other_share: share from which on it is if the object is found elsewhere.
+        fewest_pixels: an object that both images show in fewer pixels is not compared.
+        fewest_changed: a change of fewer pixels does not count.
+        brighter: change of the logarithm of a pixel, of all channels together, that light does not explain.
+        tinted: change of one channel alone that it does not explain.
+        tinted_all: the same of one channel if half of the surface or more is tinted: neither noise nor a shadow does
+            that. Of fewer pixels than `edges_px` a stronger tint counts: by the square root of their number.
+        turned_light: most by which a whole object may become brighter or darker besides, as light comes from elsewhere.
+        dark: added to colours in 0..1, whose logarithms are noisy where it is dark.
+        blur_px: standard deviation of the blur that takes noise out of both images.
+    """
 
-BRIGHTER, TINTED = 0.4, 0.18
-"""Change of the logarithm of a pixel that light does not explain: of all channels together, and of one of them alone.
-"""
+    edges_px: int = 400
+    other_share: float = 0.6
+    maybe_other_share: float = 0.4
+    fewest_pixels: int = 40
+    fewest_changed: int = 25
+    brighter: float = 0.4
+    tinted: float = 0.18
+    tinted_all: float = 0.1
+    turned_light: float = 0.3
+    dark: float = 0.08
+    blur_px: float = 2.0
 
-TINTED_ALL = 0.1
-"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that. Of fewer
-pixels than `EDGES_PX` a stronger tint counts: by the square root of their number."""
 
-TURNED_LIGHT = 0.3
-"""Most by which a whole object may become brighter or darker besides, as light comes from elsewhere."""
-
-DARK = 0.08
-"""Added to colours in 0..1, whose logarithms are noisy where it is dark."""
-
-BLUR_PX = 2.0
-"""Standard deviation of the blur that takes noise out of both images."""
+RULES = PixelRules()
 
 
 def different(
@@ -62,26 +72,26 @@ def different(
     """
     if by != (0, 0):
         now, both = np.roll(now, by, (0, 1)), both & np.roll(both, by, (0, 1))
-        if both.sum() < FEWEST_PIXELS:
+        if both.sum() < RULES.fewest_pixels:
             return 1.0, 0.0
     first, second = _blurred(before, both) / 255, _blurred(now, both) / (255 * light)
-    change = np.log(second + DARK) - np.log(first + DARK)
+    change = np.log(second + RULES.dark) - np.log(first + RULES.dark)
     brighter = change.mean(axis=1)
     tint = np.abs(change - brighter[:, None]).max(axis=1)
-    tinted = tint > TINTED
+    tinted = tint > RULES.tinted
     evenly = float(np.median(brighter))
     if fixed:
-        return float((np.abs(brighter) > BRIGHTER / 2).mean()), evenly
-    brighter -= np.clip(evenly, -TURNED_LIGHT, TURNED_LIGHT)
-    differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
-    share = float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
-    all_of_it = np.median(tint) > TINTED_ALL * max(np.sqrt(EDGES_PX / both.sum()), 1.0)
-    return max(share, OTHER_SHARE) if all_of_it else share, evenly  # not more: states tint, too
+        return float((np.abs(brighter) > RULES.brighter / 2).mean()), evenly
+    brighter -= np.clip(evenly, -RULES.turned_light, RULES.turned_light)
+    differs = tinted | (np.abs(brighter) > RULES.brighter) if brightness else tinted
+    share = float(differs.mean()) if differs.sum() >= RULES.fewest_changed else 0.0
+    all_of_it = np.median(tint) > RULES.tinted_all * max(np.sqrt(RULES.edges_px / both.sum()), 1.0)
+    return max(share, RULES.other_share) if all_of_it else share, evenly  # not more: states tint, too
 
 
 def _blurred(image: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> FloatArray:
     """Colours (P, 3), 0 to 255, of the pixels of a mask, mixed with those of their neighbours in the mask."""
     weight = mask.astype(np.float32)
-    parts = [ndimage.gaussian_filter(image[..., c] * weight, BLUR_PX, truncate=2.0)[mask] for c in range(3)]
-    total = ndimage.gaussian_filter(weight, BLUR_PX, truncate=2.0)[mask]
+    parts = [ndimage.gaussian_filter(image[..., c] * weight, RULES.blur_px, truncate=2.0)[mask] for c in range(3)]
+    total = ndimage.gaussian_filter(weight, RULES.blur_px, truncate=2.0)[mask]
     return np.asarray(np.stack(parts, axis=1) / total[:, None], np.float32)

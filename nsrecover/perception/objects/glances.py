@@ -7,6 +7,8 @@ action.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -16,27 +18,40 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.perception.cameras.visibility import seen_through
 from nsrecover.perception.lifting import lift_views
 
-SETTLED_M = 0.001
-"""Fingers that move by less than this between two frames have closed on the object."""
-FEWEST = 30
-"""A mask with fewer points shows an object mostly hidden, and next to the arm it shows the arm as well."""
-POINTS = 300
-"""No more points of a mask are looked at."""
-HAND_M = (0.12, 0.06)
-"""Points that are horizontally nearer to the tool, and higher above it, are of the hand that hides an object."""
-PIECE_M = 0.01
-"""What has its centre within a box, or so near to it, is a piece of that object: another one is thicker."""
-MOVED_M = 0.02
-"""An object that fits a mask where it was is preferred by so much to one that may have come there, metres."""
-UNLIKE_M = 0.05
-"""What the names of a detector are worth, if it gives any, in metres of distance."""
-FIRST = 3
-"""Boxes grow to what each camera sees first of an object, in so many first frames: a box that was wrong before is no
-deviation."""
-GROWN_M = 0.05
-"""A mask that reaches farther beyond a box than this does not show that object."""
-EDGE = 0.05
-"""Share of the points of a mask that are left out on each side when a box grows: they lie on edges."""
+
+@dataclass(frozen=True)
+class GlanceRules:
+    """What frames during an action show.
+
+    Attributes:
+        settled_m: fingers that move by less than this between two frames have closed on the object.
+        fewest: a mask with fewer points shows an object mostly hidden, and next to the arm it shows the arm as well.
+        points: no more points of a mask are looked at.
+        hand_m: points that are horizontally nearer to the tool, and higher above it, are of the hand that hides an
+            object.
+        piece_m: what has its centre within a box, or so near to it, is a piece of that object: another one is thicker.
+        moved_m: an object that fits a mask where it was is preferred by so much to one that may have come there,
+            metres.
+        unlike_m: what the names of a detector are worth, if it gives any, in metres of distance.
+        first: boxes grow to what each camera sees first of an object, in so many first frames: a box that was wrong
+            before is no deviation.
+        grown_m: a mask that reaches farther beyond a box than this does not show that object.
+        edge: share of the points of a mask that are left out on each side when a box grows: they lie on edges.
+    """
+
+    settled_m: float = 0.001
+    fewest: int = 30
+    points: int = 300
+    hand_m: tuple[float, float] = (0.12, 0.06)
+    piece_m: float = 0.01
+    moved_m: float = 0.02
+    unlike_m: float = 0.05
+    first: int = 3
+    grown_m: float = 0.05
+    edge: float = 0.05
+
+
+RULES = GlanceRules()
 
 
 class ActionGlances:
@@ -54,7 +69,7 @@ class ActionGlances:
 
     def __init__(self, before: SceneGraph, expected: SceneGraph, moved: str, time_s: float) -> None:
         own = before.boxes[before.index(moved)]
-        piece = (np.abs(before.boxes[:, :3] - own[:3]) < own[3:] / 2 + PIECE_M).all(axis=1)
+        piece = (np.abs(before.boxes[:, :3] - own[:3]) < own[3:] / 2 + RULES.piece_m).all(axis=1)
         boxes = {name: before.boxes[i] for i, name in enumerate(before.names) if name == moved or not piece[i]}
         self.names, self._since = tuple(boxes), time_s
         self._row = self.names.index(moved)
@@ -72,7 +87,7 @@ class ActionGlances:
         row, tool = self._row, np.asarray(robot.tool_m, dtype=np.float64)
         self._follow(robot, tool)
         points = self._points(observation, tool)
-        if self._frames < FIRST and self._phase == PHASES[0]:
+        if self._frames < RULES.first and self._phase == PHASES[0]:
             self._grow(points)
             self._place = self._places[row, 0]
         self._frames += 1
@@ -107,7 +122,7 @@ class ActionGlances:
         if not robot.gripping:  # the hand has let go where it was lowest
             tool = min(tool, np.asarray(last.tool_m), key=lambda each: float(each[2]))
             self._phase, self._closed_m = PHASES[2], np.nan
-        elif np.isnan(self._closed_m) and abs(robot.opening_m - last.opening_m) < SETTLED_M:
+        elif np.isnan(self._closed_m) and abs(robot.opening_m - last.opening_m) < RULES.settled_m:
             self._closed_m = robot.opening_m
         self._place = self._taken + np.pad(tool, (0, 3))
 
@@ -125,10 +140,10 @@ class ActionGlances:
                 if (row, view) in self._grown:
                     continue
                 self._grown.add((row, view))
-                low, high = np.quantile(part, (EDGE, 1 - EDGE), axis=0)
+                low, high = np.quantile(part, (RULES.edge, 1 - RULES.edge), axis=0)
                 centre, half = self._places[row, 0, :3], self._places[row, 0, 3:] / 2
                 below, above = np.maximum(centre - half - low, 0.0), np.maximum(high - centre - half, 0.0)
-                if max(below.max(), above.max()) < GROWN_M:
+                if max(below.max(), above.max()) < RULES.grown_m:
                     self._places[row, :, :3] += (above - below) / 2
                     self._places[row, :, 3:] += above + below
 
@@ -137,20 +152,20 @@ class ActionGlances:
         moved = np.concatenate([self._place[None], self._places[self._row]])
         points: list[dict[int, Numbers]] = [{} for _ in self.names]
         for view, (_, _, found, numbers) in enumerate(lift_views(observation)):
-            hand = np.linalg.norm(found[:, :2] - tool[:2], axis=1) < HAND_M[0]
-            hand &= found[:, 2] > tool[2] + HAND_M[1]
+            hand = np.linalg.norm(found[:, :2] - tool[:2], axis=1) < RULES.hand_m[0]
+            hand &= found[:, 2] > tool[2] + RULES.hand_m[1]
             found, numbers = found[~hand], numbers[~hand]
             counts = zip(*np.unique(numbers, return_counts=True), strict=True)
-            shown = [number for number, count in counts if count >= FEWEST]
+            shown = [number for number, count in counts if count >= RULES.fewest]
             parts = [found[numbers == number] for number in shown]
-            parts = [part[:: 1 + len(part) // POINTS] for part in parts]
+            parts = [part[:: 1 + len(part) // RULES.points] for part in parts]
             costs = np.empty((len(parts), len(points)))
             for i, (number, part) in enumerate(zip(shown, parts, strict=True)):
                 label = observation.labels.get(int(number))
                 for column, name in enumerate(self.names):
                     away = _outside(part, moved if column == self._row else self._places[column])
-                    away[1:] += MOVED_M
-                    costs[i, column] = away.min() + UNLIKE_M * (label in self.names and label != name)
+                    away[1:] += RULES.moved_m
+                    costs[i, column] = away.min() + RULES.unlike_m * (label in self.names and label != name)
             for i, column in zip(*linear_sum_assignment(costs), strict=True):
                 points[column][view] = parts[i]
         return points

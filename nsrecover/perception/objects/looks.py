@@ -18,54 +18,62 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import Camera, FloatArray, Observation
-from nsrecover.perception.objects.differing_pixels import EDGES_PX, FEWEST_PIXELS, different
+from nsrecover.perception.objects.differing_pixels import RULES as PIXELS
+from nsrecover.perception.objects.differing_pixels import different
 
-CHANGED_SHARE, LEAST_SHARE = 0.11, 0.08
-"""Share of an object's surface in one view that differs if its looks have changed. Of more pixels than `EDGES_PX` a
-smaller share counts, down to the least."""
 
-HINT = 0.5
-"""Part of these shares from which on a change counts if two views show it."""
+@dataclass(frozen=True)
+class LooksRules:
+    """When looks of an object in its place have changed.
 
-EVENLY = 0.45
-"""So does a whole object's change of the logarithm of its brightness, if no shadow falls on what surrounds it."""
+    Attributes:
+        changed_share: share of an object's surface in one view that differs if its looks have changed.
+        least_share: of more pixels than `PIXELS.edges_px` a smaller share counts, down to this one.
+        hint: part of these shares from which on a change counts if two views show it.
+        evenly: so does a whole object's change of the logarithm of its brightness, if no shadow falls on what surrounds
+            it.
+        bleed_px: so close to what is nearer or farther than before, its colours bleed into a surface: by blur and
+            compression.
+        most: an object is whole if both images show more than this share of its earlier mask.
+        hidden_share: of one that is not, so much of the rest must differ: what now stands on it or against it shades
+            it, and its mask takes in a little of that.
+        least: nor is an object of which both images show less than this share of its earlier mask: what is left next to
+            something that fell against it is mostly edge.
+        ring_px: width of what surrounds an object.
+        shaded: if this share of it has become brighter or darker, a shadow explains brightness on the object, too, and
+            only its colour counts.
+        surface_m: depth that differs more shows another surface.
+        stray: share of an object's pixels that may lie beside its earlier outline if it has not moved.
+        same_m: how far its depth may differ then.
+        in_place: share of the smaller mask that both have in common if an object stays in its place.
+        shifts_px: pixels by which an image may be shifted in each direction: cameras tremble, and objects are nudged.
+        width_px: wider images are compared at about this width, for which the numbers of pixels above are meant.
+        large_px: windows with several times as many pixels are compared at every second or third row and column.
+        step: every so many pixels along rows and columns tell the light of a view.
+    """
 
-BLEED_PX = 4
-"""So close to what is nearer or farther than before, its colours bleed into a surface: by blur and compression."""
+    changed_share: float = 0.11
+    least_share: float = 0.08
+    hint: float = 0.5
+    evenly: float = 0.45
+    bleed_px: int = 4
+    most: float = 0.5
+    hidden_share: float = 0.5
+    least: float = 0.25
+    ring_px: int = 8
+    shaded: float = 0.08
+    surface_m: float = 0.012
+    stray: float = 0.03
+    same_m: float = 0.006
+    in_place: float = 0.5
+    shifts_px: int = 2
+    width_px: int = 640
+    large_px: int = 2500
+    step: int = 4
 
-MOST, HIDDEN_SHARE = 0.5, 0.5
-"""Of an object of which both images show less than this share of its earlier mask, so much of the rest must differ:
-what now stands on it or against it shades it, and its mask takes in a little of that."""
 
-LEAST = 0.25
-"""Nor is an object of which both images show less than this share of its earlier mask: what is left next to something
-that fell against it is mostly edge."""
+RULES = LooksRules()
 
-RING_PX, SHADED = 8, 0.08
-"""If this share of what surrounds an object, so many pixels wide, has become brighter or darker, a shadow explains
-brightness on the object, too, and only its colour counts."""
-
-SURFACE_M = 0.012
-"""Depth that differs more shows another surface."""
-
-STRAY, SAME_M = 0.03, 0.006
-"""Share of an object's pixels that may lie beside its earlier outline, and how far its depth may differ, if it has not
-moved."""
-
-IN_PLACE = 0.5
-"""Share of the smaller mask that both have in common if an object stays in its place."""
-
-SHIFTS_PX = 2
-"""Pixels by which an image may be shifted in each direction: cameras tremble, and objects are nudged."""
-
-WIDTH_PX = 640
-"""Wider images are compared at about this width, for which the numbers of pixels above are meant."""
-
-LARGE_PX = 2500
-"""Windows with several times as many pixels are compared at every second or third row and column."""
-
-STEP = 4
-"""Every so many pixels along rows and columns tell the light of a view."""
 
 Mask = npt.NDArray[np.bool_]
 Window = tuple[slice, slice]
@@ -148,7 +156,7 @@ class Looks:
 
     def beside(self, observation: Observation) -> Beside:
         """These looks beside those that another observation shows."""
-        some = slice(None, None, max(observation.rgb.shape[2] // WIDTH_PX, 1))
+        some = slice(None, None, max(observation.rgb.shape[2] // RULES.width_px, 1))
         images = (each[:, some, some] for each in (observation.rgb, observation.depth_m, observation.instances))
         return Beside(self, tuple(Picture(*each) for each in zip(observation.cameras, *images, strict=True)))
 
@@ -208,7 +216,7 @@ class Beside:
                     for number, count in zip(*np.unique(there, return_counts=True), strict=True):
                         pixels[owner.get(int(number), -1)] += int(count)
             place, most = next(iter(pixels.most_common(1)), (-1, 0))
-            if place >= 0 and most > IN_PLACE * pixels.total():
+            if place >= 0 and most > RULES.in_place * pixels.total():
                 found[name] = place
         return found
 
@@ -249,11 +257,11 @@ class MaskedSight(NamedTuple):
 
 def light_between(before: Picture, now: Picture) -> FloatArray:
     """How many times as bright (3,) a view has become, by what no mask shows and what is as far away as before."""
-    some = np.s_[::STEP, ::STEP]
+    some = np.s_[:: RULES.step, :: RULES.step]
     depths = before.depth_m[some], now.depth_m[some]
     same = (before.instances[some] == 0) & (now.instances[some] == 0) & (depths[0] > 0)
-    same &= np.abs(depths[0] - depths[1]) < SURFACE_M + 0.01 * depths[0]
-    if same.sum() < FEWEST_PIXELS:
+    same &= np.abs(depths[0] - depths[1]) < RULES.surface_m + 0.01 * depths[0]
+    if same.sum() < PIXELS.fewest_pixels:
         return np.ones(3, np.float32)
     first, second = (np.maximum(each.rgb[some][same].astype(np.float32), 1.0) for each in (before, now))
     return np.asarray(np.median(second / first, axis=0), np.float32)
@@ -283,10 +291,12 @@ class Pair:
             return None
         rows, columns = zip(first, second, strict=True)
         here = tuple(_around(min(s.start for s in each), max(s.stop for s in each)) for each in (rows, columns))
-        step = max(int(np.sqrt(np.prod([each.stop - each.start for each in here]) / LARGE_PX)), 1)
+        step = max(int(np.sqrt(np.prod([each.stop - each.start for each in here]) / RULES.large_px)), 1)
         here = tuple(slice(each.start, each.stop, step) for each in here)
         masks = np.isin(before.instances[here], numbers_before), np.isin(now.instances[here], numbers)
-        if (masks[0] & masks[1]).sum() < max(IN_PLACE * min(masks[0].sum(), masks[1].sum()), FEWEST_PIXELS):
+        if (masks[0] & masks[1]).sum() < max(
+            RULES.in_place * min(masks[0].sum(), masks[1].sum()), PIXELS.fewest_pixels
+        ):
             return None
         nothing = (before.instances[here] == 0) & (now.instances[here] == 0)
         return cls((before.rgb[here], now.rgb[here]), masks, nothing, (before.depth_m[here], now.depth_m[here]))
@@ -295,7 +305,7 @@ class Pair:
     def nearer(self) -> npt.NDArray[np.int8]:
         """(H, W) 1 where the second picture shows something nearer, -1 where it shows something farther, else 0."""
         first, second = self.depths
-        known, far = (first > 0) & (second > 0), SURFACE_M + 0.01 * first
+        known, far = (first > 0) & (second > 0), RULES.surface_m + 0.01 * first
         return np.where(known, (second < first - far).astype(np.int8) - (second > first + far), 0).astype(np.int8)
 
     @property
@@ -304,10 +314,10 @@ class Pair:
         first, second = self.masks
         gone, come = first & ~second & (self.nearer <= 0), second & ~first & (self.nearer >= 0)
         elsewhere = sum(int(ndimage.binary_opening(each).sum()) for each in (gone, come))
-        if elsewhere > STRAY * min(first.sum(), second.sum()):
+        if elsewhere > RULES.stray * min(first.sum(), second.sum()):
             return False
         both = first & second & (self.depths[0] > 0) & (self.depths[1] > 0)
-        return not both.any() or float(np.median(np.abs(self.depths[1] - self.depths[0])[both])) < SAME_M
+        return not both.any() or float(np.median(np.abs(self.depths[1] - self.depths[0])[both])) < RULES.same_m
 
     def sight(self, light: FloatArray) -> MaskedSight:
         """What the two pictures say.
@@ -317,18 +327,23 @@ class Pair:
         """
         both = self.masks[0] & self.masks[1]
         seen = ndimage.binary_erosion(both & (self.nearer == 0))
-        same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
-        if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
+        same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=RULES.bleed_px)
+        if same.sum() < max(PIXELS.fewest_pixels, RULES.least * self.masks[0].sum()):
             return MaskedSight(self.still, None, False)
         share, evenly = different(*self.images, same, light)
-        whole = bool(seen.sum() >= MOST * self.masks[0].sum())
-        limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
-        limit = limit if whole else HIDDEN_SHARE
-        least = limit * HINT if whole else limit
-        even = whole and abs(evenly) > EVENLY
+        whole = bool(seen.sum() >= RULES.most * self.masks[0].sum())
+        limit = np.clip(
+            RULES.changed_share * np.sqrt(PIXELS.edges_px / same.sum()), RULES.least_share, RULES.changed_share
+        )
+        limit = limit if whole else RULES.hidden_share
+        least = limit * RULES.hint if whole else limit
+        even = whole and abs(evenly) > RULES.evenly
         if share > least or even:
-            ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
-            shaded = ring.sum() >= FEWEST_PIXELS and different(*self.images, ring, light, fixed=True)[0] > SHADED
+            ring = ndimage.binary_dilation(both, iterations=RULES.ring_px) & self.nothing & (self.nearer == 0)
+            shaded = (
+                ring.sum() >= PIXELS.fewest_pixels
+                and different(*self.images, ring, light, fixed=True)[0] > RULES.shaded
+            )
             share = min(different(*self.images, same, light, by, not shaded)[0] for by in _SHIFTS)
             even &= not shaded
         hint = max(share, least if even else 0.0) if share <= limit and (share > least or even) else 0.0
@@ -336,7 +351,11 @@ class Pair:
 
 
 def _around(start: int, stop: int) -> slice:
-    return slice(max(start - RING_PX, 0), stop + RING_PX)
+    return slice(max(start - RULES.ring_px, 0), stop + RULES.ring_px)
 
 
-_SHIFTS = [(down, right) for down in range(-SHIFTS_PX, SHIFTS_PX + 1) for right in range(-SHIFTS_PX, SHIFTS_PX + 1)]
+_SHIFTS = [
+    (down, right)
+    for down in range(-RULES.shifts_px, RULES.shifts_px + 1)
+    for right in range(-RULES.shifts_px, RULES.shifts_px + 1)
+]

@@ -16,31 +16,40 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.perception.cameras.visibility import TOLERATED
+from nsrecover.perception.cameras.visibility import RULES as SIGHT
 
-NOISE_M = 0.004
-"""How far the side of a camera box may be off without meaning anything."""
 
-TOLERATED_ADDED = 0.05
-"""The same of what completion adds at one side of a visible box."""
+@dataclass(frozen=True)
+class MemoryRules:
+    """What noise explains, and what an object hides.
 
-LIKE_KNOWN_M = 0.008
-"""A side that differs less than this from the known one is the known one."""
+    Attributes:
+        noise_m: how far the side of a camera box may be off without meaning anything.
+        tolerated_added: the same of what completion adds at one side of a visible box.
+        like_known_m: a side that differs less than this from the known one is the known one.
+        moved_m: an object of which the same part is seen, farther away than this, has moved as far as that part.
+        size_gain: weight of a new measurement in the known size of an object.
+        whole: share of the most pixels in which an object was seen, from which on it counts as wholly visible.
+        mostly: share of a visible box that must lie where the object was, or should be, to be a part of it with an
+            error.
+        foot_m: a gap below an object that is lower than this shows that its lower end is badly seen, not that it
+            floats.
+        steps: places tried along each axis along which a part of an object is occluded.
+    """
 
-MOVED_M = 0.012
-"""An object of which the same part is seen, farther away than this, has moved as far as that part."""
+    noise_m: float = 0.004
+    tolerated_added: float = 0.05
+    like_known_m: float = 0.008
+    moved_m: float = 0.012
+    size_gain: float = 0.25
+    whole: float = 0.75
+    mostly: float = 0.5
+    foot_m: float = 0.03
+    steps: int = 7
 
-SIZE_GAIN = 0.25
-"""Weight of a new measurement in the known size of an object."""
 
-WHOLE = 0.75
-"""Share of the most pixels in which an object was seen, from which on it counts as wholly visible."""
+RULES = MemoryRules()
 
-MOSTLY = 0.5
-"""Share of a visible box that must lie where the object was, or should be, to be a part of it with an error."""
-
-_STEPS = 7
-"""Places tried along each axis along which a part of an object is occluded."""
 
 SeenThrough = Callable[[FloatArray], FloatArray]
 """Boxes (C, 6) -> share of the surface of each at which a camera sees something farther away (C,)."""
@@ -154,7 +163,7 @@ class Memory:
             if detection >= 0:
                 new_shown[i] = boxes[detection]
                 shift = new_shown[i] - self.shown[i]
-                if (np.abs(shift[3:]) <= LIKE_KNOWN_M).all() and np.linalg.norm(shift[:3]) > MOVED_M:
+                if (np.abs(shift[3:]) <= RULES.like_known_m).all() and np.linalg.norm(shift[:3]) > RULES.moved_m:
                     new_boxes[i, :3] += shift[:3]  # the same part of it is seen elsewhere
                 else:
                     known = np.stack([self.first_sizes[i], self.sizes[i]])
@@ -166,12 +175,14 @@ class Memory:
                     if (new_boxes[i] == visible).all():
                         new_open[i] = _open(seen_through(visible[None]))[0]
                 new_visual[i] = blend(visual[detection], pixels[detection], self.whole_visual[i], self.pixels[i])
-                if pixels[detection] >= WHOLE * self.pixels[i]:  # what little is seen again and again does not add up
+                if (
+                    pixels[detection] >= RULES.whole * self.pixels[i]
+                ):  # what little is seen again and again does not add up
                     new_whole[i] = visual[detection]
                 new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
                 places = np.stack([expected[i], self.boxes[i]])
-                gone = seen_through(places) >= TOLERATED if empty is None else empty(places)
+                gone = seen_through(places) >= SIGHT.tolerated if empty is None else empty(places)
                 possible = np.flatnonzero(~gone & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], occluded[i] = places[possible[0]], True
@@ -190,7 +201,7 @@ class Memory:
 
 def _open(seen_through: FloatArray) -> FloatArray:
     """Shares of surfaces that are seen through, without what noise at edges explains."""
-    return np.where(seen_through < TOLERATED_ADDED, 0.0, seen_through).astype(np.float32)
+    return np.where(seen_through < RULES.tolerated_added, 0.0, seen_through).astype(np.float32)
 
 
 def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:
@@ -228,15 +239,15 @@ def complete(
         Its box (6,), and its sides (3,) as far as they are known now.
     """
     last = sizes[-1]
-    if not np.any(visible[3:] < last - 2 * NOISE_M):
+    if not np.any(visible[3:] < last - 2 * RULES.noise_m):
         return visible, np.maximum(last, visible[3:])
-    tolerated, tolerated_added = TOLERATED + open_share, TOLERATED_ADDED + 2 * open_share
+    tolerated, tolerated_added = SIGHT.tolerated + open_share, RULES.tolerated_added + 2 * open_share
     for place in (earlier, expected):
         if inside(visible, place) and seen_through(place[None])[0] < tolerated:
             return place, np.maximum(place[3:], visible[3:])
     turned: tuple[FloatArray, FloatArray] | None = None
     for size in sizes:
-        upright = abs(visible[5] - last[2]) <= LIKE_KNOWN_M
+        upright = abs(visible[5] - last[2]) <= RULES.like_known_m
         candidates = _extensions(visible, size, float(last[2]) if upright else None)
         if len(candidates):
             against = seen_through(candidates)
@@ -245,12 +256,12 @@ def complete(
             best = allowed[np.linalg.norm(candidates[allowed] - expected, axis=1).argmin()]
             if against[best] < tolerated:
                 turned = candidates[best], size
-                if (np.abs(candidates[best, 3:] - size) < LIKE_KNOWN_M).all():
+                if (np.abs(candidates[best, 3:] - size) < RULES.like_known_m).all():
                     return turned
                 break
-    if turned is not None or (np.sort(visible[3:]) > np.sort(last) + 2 * NOISE_M).any():
+    if turned is not None or (np.sort(visible[3:]) > np.sort(last) + 2 * RULES.noise_m).any():
         for place in (earlier, expected):
-            if share_inside(visible, place) > MOSTLY and seen_through(place[None])[0] < tolerated:
+            if share_inside(visible, place) > RULES.mostly and seen_through(place[None])[0] < tolerated:
                 return place, last
     if turned is not None:
         return turned
@@ -272,12 +283,12 @@ def steady(visible: FloatArray, sizes: FloatArray, others: FloatArray, expected:
         The box (6,); the visible one if the object is partly occluded, lies askew, or was never as small as it seemed.
     """
     last, seen = sizes[-1], visible[3:]
-    if (seen < last - LIKE_KNOWN_M).any():
+    if (seen < last - RULES.like_known_m).any():
         return visible
-    if (np.abs(seen - last) <= LIKE_KNOWN_M).all():
-        return _with_sides(visible, last + SIZE_GAIN * (seen - last))
+    if (np.abs(seen - last) <= RULES.like_known_m).all():
+        return _with_sides(visible, last + RULES.size_gain * (seen - last))
     low, high = visible[:3] - seen / 2, visible[:3] + seen / 2
-    for axis in np.flatnonzero(seen > last + LIKE_KNOWN_M):
+    for axis in np.flatnonzero(seen > last + RULES.like_known_m):
         if not _touches(visible, others, int(axis)):
             return visible
         middle = np.clip(expected[axis], low[axis] + last[axis] / 2, high[axis] - last[axis] / 2)
@@ -288,7 +299,7 @@ def steady(visible: FloatArray, sizes: FloatArray, others: FloatArray, expected:
 def _with_sides(box: FloatArray, sides: FloatArray) -> FloatArray:
     """A box (6,) around the same centre with other sides; one that stands on the table stays there."""
     centre = box[:3].copy()
-    if box[2] - box[5] / 2 < NOISE_M:
+    if box[2] - box[5] / 2 < RULES.noise_m:
         centre[2] = sides[2] / 2
     return np.concatenate([centre, sides]).astype(np.float32)
 
@@ -296,20 +307,20 @@ def _with_sides(box: FloatArray, sides: FloatArray) -> FloatArray:
 def _touches(box: FloatArray, others: FloatArray, axis: int) -> bool:
     """Whether another box is next to a box (6,) along an axis, or reaches into it."""
     gaps = np.abs(others[:, :3] - box[:3]) - (others[:, 3:] + box[3:]) / 2
-    gaps[:, axis] -= LIKE_KNOWN_M
-    return bool((gaps < NOISE_M).all(axis=1).any())
+    gaps[:, axis] -= RULES.like_known_m
+    return bool((gaps < RULES.noise_m).all(axis=1).any())
 
 
 def inside(inner: FloatArray, outer: FloatArray) -> bool:
     """Whether a box (6,) lies inside another one (6,), give or take the noise of a camera box."""
     reach = np.abs(inner[:3] - outer[:3]) + inner[3:] / 2 - outer[3:] / 2
-    return bool((reach <= NOISE_M).all())
+    return bool((reach <= RULES.noise_m).all())
 
 
 def share_inside(inner: FloatArray, outer: FloatArray) -> float:
     """Share of a box (6,) that lies inside another one (6,), give or take the noise of a camera box."""
-    low = np.maximum(inner[:3] - inner[3:] / 2, outer[:3] - outer[3:] / 2 - NOISE_M)
-    high = np.minimum(inner[:3] + inner[3:] / 2, outer[:3] + outer[3:] / 2 + NOISE_M)
+    low = np.maximum(inner[:3] - inner[3:] / 2, outer[:3] - outer[3:] / 2 - RULES.noise_m)
+    high = np.minimum(inner[:3] + inner[3:] / 2, outer[:3] + outer[3:] / 2 + RULES.noise_m)
     return float((np.maximum(high - low, 0.0) / np.maximum(inner[3:], 1e-6)).prod())
 
 
@@ -323,13 +334,13 @@ def supported(boxes: FloatArray, seen_through: SeenThrough) -> FloatArray:
     for row, box in enumerate(boxes):
         low, high = box[2] - box[5] / 2, box[2] + box[5] / 2
         others = np.delete(boxes, row, axis=0)
-        across = (np.abs(others[:, :2] - box[:2]) < (others[:, 3:5] + box[3:5]) / 2 - LIKE_KNOWN_M).all(axis=1)
+        across = (np.abs(others[:, :2] - box[:2]) < (others[:, 3:5] + box[3:5]) / 2 - RULES.like_known_m).all(axis=1)
         tops = others[across, 2] + others[across, 5] / 2
-        support = max(tops[tops < low + LIKE_KNOWN_M], default=0.0)
-        if box[5] <= 0 or low - support <= 2 * LIKE_KNOWN_M:
+        support = max(tops[tops < low + RULES.like_known_m], default=0.0)
+        if box[5] <= 0 or low - support <= RULES.noise_m:
             continue
         hidden = np.array([box[0], box[1], (support + low) / 2, box[3], box[4], low - support], dtype=np.float32)
-        if seen_through(hidden[None])[0] < TOLERATED:
+        if low - support < RULES.foot_m or seen_through(hidden[None])[0] < SIGHT.tolerated:
             whole[row, 2], whole[row, 5] = (support + high) / 2, high - support
     return whole
 
@@ -344,7 +355,7 @@ def _seen_through_added(visible: FloatArray, boxes: FloatArray, seen_through: Se
             first, last = low.copy(), high.copy()
             first[:, axis], last[:, axis] = start[..., axis], end[..., axis]
             added[:, 2 * axis + side] = np.concatenate([(first + last) / 2, last - first], axis=1)
-    thick = added[:, np.arange(6), 3 + np.arange(6) // 2] > NOISE_M
+    thick = added[:, np.arange(6), 3 + np.arange(6) // 2] > RULES.noise_m
     against = np.zeros((len(boxes), 6), dtype=np.float32)
     if thick.any():
         against[thick] = seen_through(added[thick])
@@ -363,17 +374,17 @@ def _extensions(visible: FloatArray, size: FloatArray, height: float | None = No
     low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
     boxes = []
     for sides in dict.fromkeys(permutations(size.round(3).tolist())):
-        if height is not None and abs(sides[2] - height) > NOISE_M:
+        if height is not None and abs(sides[2] - height) > RULES.noise_m:
             continue
         slack = np.asarray(sides) - visible[3:]
-        if (slack < -2 * NOISE_M).any():
+        if (slack < -2 * RULES.noise_m).any():
             continue
         choices = []
         for axis in range(3):
-            if slack[axis] <= 2 * NOISE_M:
+            if slack[axis] <= 2 * RULES.noise_m:
                 choices.append([(low[axis], high[axis])])
                 continue
-            starts = np.linspace(low[axis] - slack[axis], low[axis], _STEPS)
+            starts = np.linspace(low[axis] - slack[axis], low[axis], RULES.steps)
             if axis == 2:  # nothing reaches below the table
                 starts = np.unique(np.maximum(starts, min(0.0, float(low[2]))))
             choices.append([(start, start + sides[axis]) for start in starts])

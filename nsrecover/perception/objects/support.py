@@ -15,7 +15,8 @@ import numpy.typing as npt
 from nsrecover.core import FloatArray, Observation
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.perception.cameras.visibility import readings
-from nsrecover.perception.lifting import MIN_PIXELS, TRIM, lift_points
+from nsrecover.perception.lifting import RULES as LIFTING
+from nsrecover.perception.lifting import lift_points
 from nsrecover.perception.objects.detections import detected_numbers
 
 AROUND_M = 0.04
@@ -182,8 +183,8 @@ def _objects(observation: Observation, compact: Callable[[str], bool]) -> dict[s
     found = {}
     for number in detected_numbers(observation):
         own = points[owners == number]
-        if len(own) >= MIN_PIXELS:
-            low, high = np.quantile(own, [TRIM, 1 - TRIM], axis=0)
+        if len(own) >= LIFTING.min_pixels:
+            low, high = np.quantile(own, [LIFTING.trim, 1 - LIFTING.trim], axis=0)
             found[observation.labels[number]] = _Seen(own, low.astype(np.float32), high.astype(np.float32))
     return found
 
@@ -247,4 +248,4 @@ def _place_below(
         for place in places
     }
     place = max(votes, key=lambda each: votes[each], default=None)
-    return place if place is not None and votes[place] >= MIN_PIXELS else None
+    return place if place is not None and votes[place] >= LIFTING.min_pixels else None

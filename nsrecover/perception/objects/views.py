@@ -13,21 +13,29 @@ from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core.scene import FloatArray
 
-ACROSS_M = 0.02
-"""Distance across the viewing directions at which the cost of a pair is 1."""
 
-LONGEST_M = 0.1
-"""Length of the largest object; middles of visible parts are not farther apart along the viewing directions."""
+@dataclass(frozen=True)
+class JoiningRules:
+    """When detections of two views show one object.
 
-LOOKS_WEIGHT = 1.5
-"""Cost of entirely different looks; of the same object from two sides they differ, too."""
+    Attributes:
+        across_m: distance across the viewing directions at which the cost of a pair is 1.
+        longest_m: length of the largest object; middles of visible parts are not farther apart along the viewing
+            directions.
+        looks_weight: cost of entirely different looks; of the same object from two sides they differ, too.
+        identity_weight: cost of taking two sightings for one object, for every unit by which no known object explains
+            both as well as it explains each.
+        apart: detections whose pair costs more show two objects.
+    """
 
-IDENTITY_WEIGHT = 1.0
-"""Cost of taking two sightings for one object, for every unit by which no known object explains both as well as it
-explains each."""
+    across_m: float = 0.02
+    longest_m: float = 0.1
+    looks_weight: float = 1.5
+    identity_weight: float = 1.0
+    apart: float = 2.0
 
-APART = 2.0
-"""Detections whose pair costs more show two objects."""
+
+RULES = JoiningRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +83,8 @@ def join_views(sightings: Sequence[Sighting], unit: float = 1.0) -> list[list[in
                 for row, i in enumerate(fresh):
                     if sightings[i].name is not None:
                         costs[row, column] = 0.0 if sightings[i].name in named else np.inf
-        rows, columns = linear_sum_assignment(np.minimum(costs, APART))
-        joined = {fresh[r]: groups[c] for r, c in zip(rows, columns, strict=True) if costs[r, c] < APART}
+        rows, columns = linear_sum_assignment(np.minimum(costs, RULES.apart))
+        joined = {fresh[r]: groups[c] for r, c in zip(rows, columns, strict=True) if costs[r, c] < RULES.apart}
         for i in fresh:
             if i in joined:
                 joined[i].append(i)
@@ -99,12 +107,12 @@ def _differences(sightings: Sequence[Sighting], unit: float) -> FloatArray:
     along = (offset[..., :2] * way).sum(axis=-1)
     across = offset.copy()
     across[..., :2] -= along[..., None] * way
-    beyond = np.maximum(np.maximum(along - LONGEST_M, -along), 0.0)
+    beyond = np.maximum(np.maximum(along - RULES.longest_m, -along), 0.0)
     looks = unit * (1.0 - visual @ visual.T)
     return np.asarray(
-        (np.linalg.norm(across, axis=-1) + beyond) / ACROSS_M
-        + LOOKS_WEIGHT * looks
-        + IDENTITY_WEIGHT * _regrets(sightings)
+        (np.linalg.norm(across, axis=-1) + beyond) / RULES.across_m
+        + RULES.looks_weight * looks
+        + RULES.identity_weight * _regrets(sightings)
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_each_place_is_looked_at_once_when_the_robot_comes_to_it() -> None:
     assert len(world.looked) <= 6
     *before, last = world.looked  # the goal is looked at twice
     assert last == before[-1]
-    assert all(one != other for one, other in zip(before, before[1:], strict=False))
+    assert all(one != other for one, other in pairwise(before))
 
 
 @pytest.mark.parametrize("visits", [True, False])

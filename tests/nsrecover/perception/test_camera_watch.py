@@ -169,10 +169,10 @@ def test_the_perceiver_says_what_is_wrong_with_its_cameras() -> None:
     for observation in seen[1:]:
         perceiver.fork().step(observation)
         perceiver.step(observation)
-        named.append([each.problem for each in perceiver.findings])
+        named.append([each.problem for each in perceiver.reported.findings])
     assert named == [[], [SensorProblem.FROZEN], [], []]
     perceiver.reset(seen[0])
-    assert perceiver.findings == ()
+    assert perceiver.reported.findings == ()
 
 
 def test_without_any_working_camera_the_observation_is_refused_and_can_be_tried_again() -> None:
@@ -236,4 +236,4 @@ def test_the_watch_can_be_left_out() -> None:
     perceiver = nsrecover.load().perceiver(watch_cameras=False)
     perceiver.reset(seen[0])
     perceiver.step(seen[1])
-    assert perceiver.findings == ()
+    assert perceiver.reported.findings == ()

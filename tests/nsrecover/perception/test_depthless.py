@@ -61,3 +61,27 @@ def test_glass_that_no_action_uses_keeps_nobody_from_going_on(seen: Observation)
     one, two = (name for number, name in list(seen.labels.items())[:3] if number != GLASS)
     monitor = nsrecover.load().monitor(Plan((Action("top", (one, two)),)), of_glass(seen, 0.2))
     assert monitor.check(of_glass(seen, 0.2)).verdict is Verdict.AS_EXPECTED
+
+
+def elsewhere(seen: Observation, right: int, holes: float) -> Observation:
+    """The glass so many pixels to the right in every view; where it was, the table is seen."""
+    glass, bare = of_glass(seen, holes), without(seen)
+    depth, instances = bare.depth_m.copy(), bare.instances.copy()
+    for view, image in enumerate(seen.instances):
+        rows, columns = np.nonzero(image == GLASS)
+        inside = columns + right < image.shape[1]
+        rows, columns = rows[inside], columns[inside]
+        hole = glass.depth_m[view][rows, columns] == 0
+        depth[view][rows[hole], columns[hole] + right] = 0
+        instances[view][rows, columns + right] = GLASS
+    return replace(bare, depth_m=depth, instances=instances, labels=dict(seen.labels))
+
+
+@pytest.mark.parametrize("right", [12, 25, 60])
+@pytest.mark.parametrize("holes", [0.2, 0.6, 1.0])
+def test_glass_whose_outline_is_elsewhere_has_moved(seen: Observation, right: int, holes: float) -> None:
+    name = seen.labels[GLASS]
+    other = next(each for each in seen.labels.values() if each != name)
+    monitor = nsrecover.load().monitor(Plan((Action("top", (name, other)),)), of_glass(seen, holes))
+    found = monitor.check(elsewhere(seen, right, holes))
+    assert [(each.name, each.cause) for each in found.deviations] == [(name, Cause.MOVED)]

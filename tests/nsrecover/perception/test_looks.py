@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Camera, Observation
-from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
+from nsrecover.perception.objects.differing_pixels import RULES as PIXELS
 from nsrecover.perception.objects.looks import Compared, Looks
 
 HEIGHT, WIDTH = 80, 120
@@ -58,9 +58,9 @@ def test_light_shadow_and_cover_are_no_change(after: Observation) -> None:
 def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None:
     stained = scene()
     stained.rgb[0, 30:45, 45:60] = (40, 30, 20)
-    assert 0.1 < compared(stained).changed["cup"] < OTHER_SHARE
+    assert 0.1 < compared(stained).changed["cup"] < PIXELS.other_share
     exchanged = compared(scene(colour=(150, 130, 60)))
-    assert exchanged.changed["cup"] > OTHER_SHARE
+    assert exchanged.changed["cup"] > PIXELS.other_share
     assert exchanged.still == {"cup"}
 
 
@@ -96,7 +96,7 @@ def test_a_much_darker_object_is_another_one_if_two_views_show_it_and_no_shadow(
 
 def test_a_light_tint_of_the_whole_surface_may_be_another_object() -> None:
     share = compared(scene(colour=(150, 112, 60))).changed["cup"]
-    assert MAYBE_OTHER_SHARE < share <= OTHER_SHARE
+    assert PIXELS.maybe_other_share < share <= PIXELS.other_share
 
 
 def test_a_change_is_reported_once() -> None:

@@ -11,7 +11,8 @@ import nsrecover
 from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
-from nsrecover.perception.cameras.checks import SETUP_AGREE_M, check_observation, require_plausible
+from nsrecover.perception.cameras.checks import RULES as VIEWS
+from nsrecover.perception.cameras.checks import check_observation, require_plausible
 from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
@@ -144,8 +145,8 @@ def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shi
     aside = np.eye(4)
     aside[:2, 3] = shift
     moved = posed(seen, lambda p: aside @ p, (0,))
-    assert check_observation(seen, SETUP_AGREE_M) == ()
-    (found,) = check_observation(moved, SETUP_AGREE_M)
+    assert check_observation(seen, VIEWS.setup_agree_m) == ()
+    (found,) = check_observation(moved, VIEWS.setup_agree_m)
     assert found.problem is SensorProblem.VIEWS_DISAGREE
 
 

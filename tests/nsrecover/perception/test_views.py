@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from nsrecover.perception.objects.views import LONGEST_M, Sighting, join_views
+from nsrecover.perception.objects.views import RULES as JOINING
+from nsrecover.perception.objects.views import Sighting, join_views
 
 SIDE = 0.05
 LEFT, RIGHT, FRONT = np.array([0, -0.7, -0.7]), np.array([0, 0.7, -0.7]), np.array([-0.7, 0, -0.7])
@@ -38,7 +39,7 @@ def test_faces_in_the_wrong_order_are_not_one_object() -> None:
     assert join_views(swapped) == [[0], [1]]
 
 
-@pytest.mark.parametrize("apart", [(0.07, 0.0), (0.0, LONGEST_M + 2 * SIDE)])
+@pytest.mark.parametrize("apart", [(0.07, 0.0), (0.0, JOINING.longest_m + 2 * SIDE)])
 def test_what_is_far_apart_is_two_objects(apart: tuple[float, float]) -> None:
     assert join_views([seen(0, 0.5, 0.0, 0), seen(1, 0.5 + apart[0], apart[1], 0)]) == [[0], [1]]
 
