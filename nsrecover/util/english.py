@@ -11,8 +11,8 @@ _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "
              "eleventh", "twelfth")  # fmt: skip
 DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
 SPEAKING = frozenset((
-    "robot", "you", "nothing", "everything", "nobody", "none", "all", "no", "not", "yes", "is", "are", "was", "were", "has",
-    "have", "and", "or", "but", "done", "stop", "stopped",
+    "robot", "you", "nothing", "everything", "nobody", "none", "all", "no", "not", "yes", "is", "are", "was", "were",
+    "has", "have", "and", "or", "but", "done", "stop", "stopped",
 ))  # fmt: skip
 """Words of a name with which it could read as a part of a sentence."""
 ROBOT = "robot"
