@@ -4,8 +4,6 @@ A sequence, a subtree, a retry or a timeout is read through; a fallback, a paral
 order of actions, and is refused by its name. Nothing here needs BehaviorTree.CPP or py_trees.
 """
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence

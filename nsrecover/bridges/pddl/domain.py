@@ -1,7 +1,5 @@
 """Domains that are read from PDDL, with a table of words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
