@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from hydra import utils
@@ -81,6 +82,7 @@ def check_composed(config: DictConfig) -> None:
     foreign = [each for each in targets_in(plain) if each not in known and "${" not in each]
     foreign += [f"env_set {name}" for name in start["job"].get("env_set") or ()]
     foreign += [each for name, part in start.items() if name not in _PLAIN for each in _runs(part) if each not in own]
+    foreign += [f"filename {name}" for name in _files(start) if not _inside(name, start["job"])]
     if foreign:
         raise InvalidConfiguration(
             f"expected a _target_ of this project, and of Hydra in hydra.*, found {foreign[0][:80]!r}."
@@ -102,6 +104,22 @@ def _runs(settings: Any, key: str = "") -> Iterator[str]:
         or re.search(r"\$\{(?!hydra[.:]|now:|oc\.env:)", settings)
     ):
         yield settings
+
+
+def _files(settings: Any) -> Iterator[str]:
+    """The files that loggers write."""
+    for name, value in settings.items() if isinstance(settings, dict) else ():
+        if name == "filename":
+            yield str(value)
+        yield from _files(value)
+
+
+def _inside(name: str, job: dict[str, Any]) -> bool:
+    """Whether a file lies in the folder of a run: a log elsewhere could become a program."""
+    path = name.removeprefix("${hydra.runtime.output_dir}/")
+    for key in ("name", "config_name"):
+        path = path.replace(f"${{hydra.job.{key}}}", str(job.get(key)))
+    return not Path(path).is_absolute() and ".." not in Path(path).parts and "${" not in path
 
 
 def _own() -> tuple[str, ...]:

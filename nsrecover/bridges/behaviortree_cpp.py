@@ -4,8 +4,6 @@ The leaves are `NsrecoverPlan` and `NsrecoverReport`, which publish the plan and
 docs/integrations.md, and your skills `ExecuteAction`, `LookAt` and `AskPerson`. Nothing here needs BehaviorTree.CPP.
 """
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from importlib import resources

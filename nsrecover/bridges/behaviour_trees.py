@@ -10,8 +10,6 @@
 Needs py_trees: `pip install 'nsrecover[py-trees]'`.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -8,8 +8,6 @@
 Needs gymnasium: `pip install 'nsrecover[gymnasium]'`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
 

@@ -4,8 +4,6 @@ A sequence, a subtree, a retry or a timeout is read through; a fallback, a paral
 order of actions, and is refused by its name. Nothing here needs BehaviorTree.CPP or py_trees.
 """
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +44,8 @@ def plan_of_tree(source: str | Path, meanings: Mapping[str, Meaning] | None = No
         InvalidPlan: it is no such tree, or not a sequence of actions; names the construct.
     """
     text = _text(source, "<")
-    if "<!" in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL):
+    first, *others = text.split("<!--")
+    if "<!" in first or any("<!" in each.partition("-->")[2] for each in others):
         raise InvalidPlan("expected XML without declarations, found '<!'; take the document type out")
     try:
         root = ET.fromstring(text)

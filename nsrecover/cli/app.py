@@ -3,8 +3,6 @@
 `export` needs the extra `onnx`, and `serve` the extra `server`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`nsrecover inspect`: label the episodes of a policy, from its successes alone."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -45,54 +45,48 @@ Rerun = Annotated[
 ]
 
 
-BAG_OPTIONS = {
-    "base_frame": Annotated[
-        str | None, typer.Option(metavar="FRAME", help="Frame of the robot's base in ROS 2 bags; base_link by default.")
-    ],
-    "cameras": Annotated[
+@dataclass(frozen=True)
+class BagOptions:
+    """How bags are read."""
+
+    base_frame: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Frame of the robot's base in bags; base_link by default.")
+    ] = None
+    cameras: Annotated[
         list[str] | None,
         typer.Option(metavar="PREFIX", help="Cameras of bags to read, such as /left,/right; by default all."),
-    ],
-    "topic": Annotated[
+    ] = None
+    topic: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=ROLE",
             help="Topic of bags that is colour, depth, info or masks, of one of several cameras left/colour; or plan, "
             "observe, labels, gripper, tf, tf_static.",
         ),
-    ],
-    "namespace": Annotated[str | None, typer.Option(help="Namespace of the robot in bags, such as /robot1.")],
-}
+    ] = None
+    namespace: Annotated[str | None, typer.Option(help="Namespace of the robot in bags, such as /robot1.")] = None
 
 
 def reads_bags(command: Callable[..., None]) -> Callable[..., None]:
     """A command that reads recorded runs, with the options of bags."""
 
     @wraps(command)
-    def with_layout(
-        base_frame: str | None = None,
-        cameras: list[str] | None = None,
-        topic: list[str] | None = None,
-        namespace: str | None = None,
-        **given: object,
-    ) -> None:
-        if not (base_frame or cameras or topic or namespace):
+    def with_layout(bags: BagOptions, **given: object) -> None:
+        if bags == BagOptions():
             command(**given)
             return
         from nsrecover.records.bags.layout import Layout  # not needed for help
         from nsrecover.records.runs import bags_laid_out
 
-        with bags_laid_out(Layout.of(base_frame, cameras or (), topic or (), namespace)):
+        layout = Layout.of(bags.base_frame, bags.cameras or (), bags.topic or (), bags.namespace)
+        with bags_laid_out(layout):
             command(**given)
 
     own = inspect.signature(command, eval_str=True).parameters.values()
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in BAG_OPTIONS.items()
-    ]
-    with_layout.__annotations__ = {each.name: each.annotation for each in (*own, *more)}
-    vars(with_layout)["__signature__"] = inspect.Signature([*own, *more])
-    return with_layout
+    group = inspect.Parameter("bags", inspect.Parameter.KEYWORD_ONLY, annotation=BagOptions)
+    with_layout.__annotations__ = {each.name: each.annotation for each in (*own, group)}
+    vars(with_layout)["__signature__"] = inspect.Signature([*own, group])
+    return spread(with_layout)
 
 
 def show(document: object, lines: Iterable[object], as_json: bool) -> None:

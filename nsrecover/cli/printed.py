@@ -1,7 +1,5 @@
 """What `nsrecover info` and `nsrecover check` print: a screen about a checkpoint, and steps as JSON data."""
 
-from __future__ import annotations
-
 from textwrap import shorten
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """`nsrecover segment`: the table, its pose and masks of what stands on it, of one RGB-D image or of a run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated

@@ -21,6 +21,10 @@ PRONOUNS = frozenset((
 _INSIDE = "./#+&@'\u2019"
 """Marks that may stand between two letters or digits of a word, as in `box.1`, `a/b` and `person's`."""
 _ANYWHERE = "-_"
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u3164\uffa0\U000e0100-\U000e01ef]")
+"""Letters and marks that nobody sees: two names with and without them look the same."""
+_PILED = re.compile("MMMM")
+"""More marks on one letter than any script has."""
 _SCRIPT = dict.fromkeys(("HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"), "CJK")
 
 
@@ -64,7 +68,9 @@ def _is_plain(mark: str) -> bool:
 
 
 def _is_word(word: str) -> bool:
-    if not word or unicodedata.category(word[0]).startswith("M"):
+    if not word or unicodedata.category(word[0]).startswith("M") or not any(map(str.isalnum, word)):
+        return False
+    if _UNSEEN.search(word) or _PILED.search("".join(unicodedata.category(mark)[0] for mark in word)):
         return False
     for before, mark, after in zip(" " + word, word, word[1:] + " ", strict=False):
         inside = mark in _INSIDE and _is_plain(before) and _is_plain(after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -212,9 +213,8 @@ class _Check:
         self._traits = {*domain.kinds, *domain.traits, *(t for kind in domain.kinds.values() for t in kind.traits)}
         self.arities = {name: 1 if len(each.values) == 2 else 2 for name, each in domain.variables.items()}
         self.arities |= {name: len(rule.variables) for name, rule in domain.derived.items()}
-        for name in domain.predicates:
-            if domain.predicates.count(name) > 1:
-                raise self._wrong("one declaration of each predicate", f"{name!r} twice", "rename one")
+        if twice := [name for name, count in Counter(domain.predicates).items() if count > 1]:
+            raise self._wrong("one declaration of each predicate", f"{twice[0]!r} twice", "rename one")
         for name, variable in domain.variables.items():
             if len(variable.values) < 2 or len(set(variable.values)) < len(variable.values):
                 raise self._wrong(

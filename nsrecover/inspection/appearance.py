@@ -1,7 +1,5 @@
 """What can be told of an episode without depth: whether its last frame looks like those of successes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writes LeRobot datasets of version 2.1 or 3.0 from recorded episodes, as `nsrecover inspect` reads them."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Whether an episode of a task succeeded; if not, at which subtask, with which object, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

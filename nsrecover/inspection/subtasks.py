@@ -6,8 +6,6 @@ demonstrations. How far a successful episode strays from that is calibrated over
 prediction in folds: Vovk, "Cross-conformal predictors", Annals of Mathematics and Artificial Intelligence, 2015).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Kalithasan et al. (section V) bring every object back to its place in the expect
 goal, however, depend on relations only: a tower may be rebuilt where its base stands now.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

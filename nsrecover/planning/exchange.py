@@ -1,7 +1,5 @@
 """Alike objects that have changed places: a plan that names one of them means any."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

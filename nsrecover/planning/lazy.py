@@ -6,8 +6,6 @@ that there is no cheaper one (weight 1). Until then the state has the values of 
 the head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 

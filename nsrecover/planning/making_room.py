@@ -1,7 +1,5 @@
 """Another recovery for what the fingers cannot grasp: what is close to it goes first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -7,8 +7,6 @@ follows from that, one of its objects needs a second move. (Slaney and Thiébaux
 such cycles deadlocks.)
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

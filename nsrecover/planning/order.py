@@ -1,7 +1,5 @@
 """The order in which objects are recovered, from the executed plan (Kalithasan et al., section V, item 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 

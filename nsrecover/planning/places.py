@@ -5,8 +5,6 @@ one place for each object. Which places exclude or carry each other is computed 
 by a few operations on integers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

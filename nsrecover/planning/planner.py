@@ -1,7 +1,5 @@
 """The recovery planner: from a discrepancy to the cheapest way back to the plan (Kalithasan et al., section V)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

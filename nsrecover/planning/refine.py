@@ -4,8 +4,6 @@ Objects that count as right are still some millimetres off. Objects put on or ne
 do not add up. The preconditions of every action are tested in the scene in which it will be executed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

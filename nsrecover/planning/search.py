@@ -14,8 +14,6 @@ Costs are compared up to `ROUNDING`: a way that is cheaper by less may be missed
 priority of open nodes, and the moment at which a node is evaluated.
 """
 
-from __future__ import annotations
-
 import heapq
 import time
 from collections.abc import Callable, Sequence

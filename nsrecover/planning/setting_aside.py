@@ -1,7 +1,5 @@
 """Placement samplers: free places for objects that block others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

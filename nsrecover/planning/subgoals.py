@@ -1,7 +1,5 @@
 """Which states of a trace a recovery may lead back to (Kalithasan et al., section V)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

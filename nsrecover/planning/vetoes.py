@@ -1,7 +1,5 @@
 """Recoveries after a person's veto: others than the vetoed ones, if there are any."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,18 +1,14 @@
 """Sensor checks of recorded observations, for `nsrecover check-observation`."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from nsrecover.core import ADVICE, Observation, SensorFinding
+from nsrecover.errors import InvalidRecording
 from nsrecover.perception.cameras.checks import RULES as VIEWS
 from nsrecover.perception.cameras.checks import check_observation, table_plane
-from nsrecover.records.archive import Archive
-from nsrecover.records.bags.reading import read_bag
-from nsrecover.records.recording import Recording, example, load
-from nsrecover.records.runs import LAYOUT, is_bag
+from nsrecover.records.runs import read_runs
 from nsrecover.util.json_data import Json, to_json
 
 
@@ -73,21 +69,15 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
         InvalidRecording: there is no such file, or it cannot be read.
         InvalidConfiguration: h5py is needed for this file, and is not installed.
     """
-    if file != "example" and Path(file).suffix in (".h5", ".hdf5"):
-        with Archive(file) as archive:
-            return [
-                each
-                for number in archive.episodes
-                for each in _checked(archive[number], f"episode {number}, observation", every)
-            ]
-    if is_bag(Path(file)):
-        return list(_checked(read_bag(file, LAYOUT.get()), "observation", every))
-    return list(_checked(example() if file == "example" else load(file), "observation", every))
-
-
-def _checked(recording: Recording, where: str, every: bool) -> Iterator[CheckedObservation]:
-    for number, observation in enumerate(recording.observations[: None if every else 1]):
-        yield checked(observation, f"{where} {number}")
+    found = list[CheckedObservation]()
+    for run in read_runs([file]):
+        episode = run.name.partition(" episode ")[2]
+        where = f"episode {episode}, observation" if episode else "observation"
+        for number, observation in enumerate(run.observations[: None if every else 1]):
+            if not isinstance(observation, Observation):
+                raise InvalidRecording(f"expected camera images in {file}, found {run.seen}")
+            found.append(checked(observation, f"{where} {number}"))
+    return found
 
 
 def checked(observation: Observation, where: str, agree_m: float = VIEWS.agree_m) -> CheckedObservation:

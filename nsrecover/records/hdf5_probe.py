@@ -5,8 +5,6 @@ when it is first needed and used for all files; it takes a file and a group in i
 when it has looked at all that a reader looks at but the contents of compressed chunks, which cannot loop.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -10,6 +10,14 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
              "eleventh", "twelfth")  # fmt: skip
 DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
+SPEAKING = frozenset((
+    "robot", "you", "nothing", "everything", "nobody", "none", "all", "no", "not", "yes", "is", "are", "was", "were",
+    "has", "have", "and", "or", "but", "done", "stop", "stopped",
+))  # fmt: skip
+"""Words of a name with which it could read as a part of a sentence."""
+ROBOT = "robot"
+"""What domains call the robot itself."""
+
 MOST_PLAIN_WORDS = 4
 """Most words of a name that stands in a sentence without quotation marks."""
 _PRONOUNS = ("something", "anything", "nothing", "everything")
@@ -41,13 +49,17 @@ _DOUBLES = re.compile(r"(?:un|re(?=[^aeiou])|over|mis|pre)?(?:[^aeiou]*qu|[^aeio
 
 def the(name: str) -> str:
     """Return a name with its article, `the red cube`; a name that has an article keeps it."""
-    plain = name in _PRONOUNS or name.lower().startswith(tuple(f"{word} " for word in DETERMINERS))
+    if name in _PRONOUNS:
+        return name
+    plain = name.lower().startswith(tuple(f"{word} " for word in DETERMINERS))
     return shown(name) if plain else f"the {shown(name)}"
 
 
 def shown(name: str) -> str:
-    """Return a name as sentences show it: a long one in quotation marks, since it could read as a sentence itself."""
-    return f"\u201c{name}\u201d" if len(name.split()) > MOST_PLAIN_WORDS else name
+    """Return a name as sentences show it: in quotation marks if it could read as a part of the sentence itself."""
+    words = name.lower().split()
+    speaks = len(words) > MOST_PLAIN_WORDS or (name != ROBOT and not SPEAKING.isdisjoint(words))
+    return f"\u201c{name}\u201d" if speaks else name
 
 
 def a(noun: str) -> str:

@@ -381,6 +381,23 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
     assert operator.cost_of(("a",)) == pytest.approx(price)
 
 
+LONG = {
+    "types": (f"(:types {' '.join(f't{i} - t{i + 1}' for i in range(20_000))} t20000 - object)", "at most 200 types"),
+    "predicates": (f"(:predicates {' '.join(f'(p{i} ?a)' for i in range(20_000))})", ""),
+}
+
+
+@pytest.mark.parametrize(("part", "said"), LONG.values(), ids=LONG)
+def test_long_lists_take_seconds_at_most(part: str, said: str) -> None:
+    began = time.process_time()
+    if said:
+        with pytest.raises(InvalidConfiguration, match=said):
+            domain_from_pddl(f"(define (domain d) {part})")
+    else:
+        assert len(domain_from_pddl(f"(define (domain d) {part})").predicates) == 20_000
+    assert time.process_time() - began < 5
+
+
 def test_large_problems_are_read_at_once() -> None:
     """As many facts as the largest public problems have, 1.4 MB; seconds of a slow machine."""
     count = 30_000

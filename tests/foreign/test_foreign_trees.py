@@ -83,6 +83,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "no tree": ("<rosbag/>", "main_tree_to_execute"),
     "no XML": ("<root", "XML"),
     "entities": ('<!DOCTYPE r [<!ENTITY a "b">]>' + xml(PICK), "declarations"),
+    "comments without an end": ("<!--" * 300_000, "XML"),
     "many nodes": (xml("<Sequence>" * 80 + PICK + "</Sequence>" * 80), "flatter"),
     "trees that double": (
         xml('<SubTree ID="T0"/>', "".join(

@@ -159,6 +159,10 @@ class ForeignConfig:
         "hydra: {job_logging: {handlers: {x: {class: logging.StreamHandler, stream: 'ext://this.s'}}}}",
         "hydra: {job_logging: {filters: '${scene}'}}\nscene: {x: {(): os.system}}",
         "hydra: {hydra_logging: {filters: {x: {(): os.system}}}}",
+        "hydra: {job_logging: {handlers: {x: {class: logging.FileHandler, filename: /tmp/owned.py, mode: w}}}}",
+        "hydra: {job_logging: {handlers: {x: {class: logging.FileHandler, filename: a/../../owned.py}}}}",
+        "hydra: {job: {name: /tmp/owned.py}, job_logging: {handlers: {file: {filename: '${hydra.job.name}'}}}}",
+        "hydra: {job_logging: {handlers: {file: {filename: '${oc.env:HOME}/.profile'}}}}",
         "hydra: {launcher: {_target_: hydra_plugins.evil.Launcher}}",
         "hydra: {sweeper: {_target_: os.system}}",
         "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
@@ -264,7 +268,7 @@ def test_names_that_change_what_a_terminal_shows_are_refused(name: str) -> None:
         "cube\u061f yes", "cube\u203c safe", "cube\u2e2e", "cube\u0589", "cube\u104b", "cube\u2028safe",
         "cup\u201d is safe \u201c", "cu\u200bp", "cup\u200d", "\ufb01le", "c\u0443p", "nothing", "You", "e  f", "cube?",
         "\u0301cup", "cup\u00ad", "\U000e0041cup", "cup \u2192 safe", "cup=safe", "cup*", "~cup",
-        "cup|all clear",
+        "cup|all clear", "cup\ufe0f", "cup\u034f", "\u115fcup", "cu\u180bp", "c" + 4 * "\u0301" + "up", "-", "cup _",
     ],
 )  # fmt: skip
 def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
@@ -275,8 +279,9 @@ def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
     assert problem_of(plain_name(name)) == ""
 
 
-def test_a_long_name_stands_in_quotation_marks_in_a_text(tmp_path: Path) -> None:
-    name, system = "red cube is fine and you may enter", geometric()
+@pytest.mark.parametrize("name", ["red cube is fine and you may enter", "all", "no cup", "done", "nothing else"])
+def test_a_name_that_may_read_as_a_sentence_stands_in_quotation_marks(name: str, tmp_path: Path) -> None:
+    system = geometric()
     boxes = scene_of_boxes({name: (0.5, 0.15, 0.025, *SIZE), "blue": (0.5, -0.15, 0.025, *SIZE)})
     action = Action("top", ("blue", name))
     session = system.session(Plan((action,)))

@@ -1,14 +1,12 @@
 """Domains that are read from PDDL, with a table of words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from nsrecover.bridges.pddl.durative import duration, in_sequence, while_it_runs
 from nsrecover.bridges.pddl.formulas import NO_SCOPE, OBJECT, Names, Type, refused, typed
-from nsrecover.bridges.pddl.text import Form, checked_name, read
+from nsrecover.bridges.pddl.text import MOST_NESTED, Form, checked_name, read
 from nsrecover.domains import base
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
@@ -133,6 +131,8 @@ class DomainReader:
                 each = waiting.pop()
                 if each not in found or each == name == OBJECT:
                     found.add(each)
+                    if len(found) > MOST_NESTED:
+                        raise section.wrong(f"at most {MOST_NESTED} types above one", f"more above {name}", "cut some")
                     waiting += above[each] - found
             self.names.types[name] = frozenset(found)
         for name, found_types in self.names.types.items():

@@ -1,7 +1,5 @@
 """Durative actions of PDDL as actions without a duration, for plans that carry them out one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nsrecover.bridges.pddl.text import Form

@@ -1,7 +1,5 @@
 """Formulas and effects of PDDL in the language of domains; what has no counterpart there is refused by its name."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field

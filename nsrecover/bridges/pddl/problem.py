@@ -1,7 +1,5 @@
 """Scenes, initial states and goals that are read from PDDL problems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from operator import add, mul, sub, truediv

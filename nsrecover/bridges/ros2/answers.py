@@ -1,7 +1,5 @@
 """What a session says, as the fields of `nsrecover_interfaces`: nested dictionaries, for any kind of message."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

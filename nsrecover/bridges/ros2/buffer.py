@@ -1,7 +1,5 @@
 """Messages as they arrive, and the observation of one moment made of them."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Codes of answers."""
 
-from __future__ import annotations
-
 from nsrecover.core import CodeWithMeaning
 
 

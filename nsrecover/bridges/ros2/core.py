@@ -4,8 +4,6 @@
 transport is imported here.
 """
 
-from __future__ import annotations
-
 import math
 import pickle
 import queue

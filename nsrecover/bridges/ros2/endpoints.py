@@ -1,7 +1,5 @@
 """Topics and the service of a session, for every transport."""
 
-from __future__ import annotations
-
 from nsrecover.bridges.ros2.answers import Fields
 from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import PLAN, TF, seconds

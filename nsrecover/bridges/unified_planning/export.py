@@ -6,8 +6,6 @@
 docs/domains.md shows a whole program. Needs unified-planning: `pip install 'nsrecover[up]'`.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -4,8 +4,6 @@ Every loop visits actions and propositions in the order of `landmark_cut`, so re
 installed (`pip install 'nsrecover[fast]'`). The first call compiles for some seconds; the machine code is kept on disk.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from heapq import heappop, heappush

@@ -1,7 +1,5 @@
 """The way back to a symbolic plan of a domain: from a scene of facts to any state of the trace, or to the goal."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import time

@@ -7,8 +7,6 @@ right only without deletes: what is reachable by them is a superset of what is r
 containment goes round in a circle.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

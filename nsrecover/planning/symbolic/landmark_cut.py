@@ -6,8 +6,6 @@ bound and subtracted from all actions of the landmark, until the goal costs noth
 round touches few of their items.
 """
 
-from __future__ import annotations
-
 import heapq
 import threading
 from collections.abc import Callable, Iterable, Sequence

@@ -5,8 +5,6 @@ are reachable; afterwards what it achieves holds together with everything that w
 does not make false. A row of the relation is a Python int, so that an action costs a few operations on ints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np

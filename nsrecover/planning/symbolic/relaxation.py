@@ -4,8 +4,6 @@ Negative conditions are compiled away: a fact that something forbids gets a seco
 actions achieve that delete the fact. Propositions that hold in the state cost nothing.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

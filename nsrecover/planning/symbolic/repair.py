@@ -1,7 +1,5 @@
 """Recovery of a plan of a grounded task: `repair`."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The search's world model over a domain that is more than STRIPS: laws, derived predicates, conditional effects."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

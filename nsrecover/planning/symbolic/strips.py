@@ -7,8 +7,6 @@ Hart & Nilsson, "Learning and executing generalized robot plans" (1972), call it
 A state that satisfies kernel t, whatever else is true in it, is back on the plan at step t.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ has a plan, some cheapest plan starts with an action of the set (Wehrle & Helmer
 algorithms and selection strategies", 2014), so the search stays complete and optimal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 from nsrecover.planning.symbolic.mutexes import Mutexes

@@ -4,8 +4,6 @@ The subgoals are the kernels of the old plan (`strips`); the last one is the goa
 cheapest way to any of them, counting the rest of the plan from there, is the cheapest way to the goal.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Messages are anything with the fields of the ROS types: of rosbags, of rclpy, or of a test. Nothing here needs ROS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

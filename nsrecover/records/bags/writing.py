@@ -173,27 +173,24 @@ class RunMessages:
 
     def _camera_info(self, now: float, topic: str, header: Message, camera: Camera, shape: tuple[int, ...]) -> Sent:
         k = np.asarray(camera.intrinsics, np.float64)
-        roi = self._make(
-            "sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False
-        )
+        whole = dict.fromkeys(("x_offset", "y_offset", "height", "width"), 0)
         return self._message(
             now, topic, "sensor_msgs/msg/CameraInfo", header=header, height=shape[0], width=shape[1],
             distortion_model="plumb_bob", d=np.zeros(5), k=k.ravel(), r=np.eye(3).ravel(),
-            p=np.hstack([k, np.zeros((3, 1))]).ravel(), binning_x=0, binning_y=0, roi=roi,
+            p=np.hstack([k, np.zeros((3, 1))]).ravel(), binning_x=0, binning_y=0,
+            roi=self._make("sensor_msgs/msg/RegionOfInterest", **whole, do_rectify=False),
         )  # fmt: skip
 
     def _transform(self, camera: Camera, stamp: Message, child: str) -> Message:
         pose = np.asarray(camera.world_from_camera, np.float64)
-        x, y, z = pose[:3, 3].tolist()
-        qx, qy, qz, qw = Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()
-        return self._make(
-            "geometry_msgs/msg/TransformStamped", header=self._header(stamp, self._settings.base_frame),
-            child_frame_id=child,
-            transform=self._make(
-                "geometry_msgs/msg/Transform", translation=self._make("geometry_msgs/msg/Vector3", x=x, y=y, z=z),
-                rotation=self._make("geometry_msgs/msg/Quaternion", x=qx, y=qy, z=qz, w=qw),
-            ),
+        place = dict(zip("xyz", pose[:3, 3].tolist(), strict=True))
+        turn = dict(zip("xyzw", Rotation.from_matrix(pose[:3, :3]).as_quat().tolist(), strict=True))
+        moved = self._make(
+            "geometry_msgs/msg/Transform", translation=self._make("geometry_msgs/msg/Vector3", **place),
+            rotation=self._make("geometry_msgs/msg/Quaternion", **turn),
         )  # fmt: skip
+        header = self._header(stamp, self._settings.base_frame)
+        return self._make("geometry_msgs/msg/TransformStamped", header=header, child_frame_id=child, transform=moved)
 
     def _message(self, now: float, topic: str, kind: str, **fields: Message) -> Sent:
         return now + self._settings.delays_s.get(topic, 0.0), topic, kind, self._make(kind, **fields)

@@ -1,7 +1,5 @@
 """The web application of a live page: the page, its changes as server-sent events, and commands of viewers."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import time

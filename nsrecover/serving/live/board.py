@@ -1,7 +1,5 @@
 """The panels of a live page, and what its server needs from the page."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

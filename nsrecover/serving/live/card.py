@@ -1,7 +1,5 @@
 """What a person needs to know to decide about a recovery: cause, picture, what would be done, and what stays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

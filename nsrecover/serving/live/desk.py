@@ -1,7 +1,5 @@
 """Decisions of people about a run: pause, recoveries, answers to the robot. Usable from any thread."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

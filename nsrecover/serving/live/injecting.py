@@ -1,7 +1,5 @@
 """Interface of simulators in which viewers can inject faults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 

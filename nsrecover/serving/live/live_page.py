@@ -1,7 +1,5 @@
 """The live page as the supervisor of an agent, and as a person whom the robot can ask."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

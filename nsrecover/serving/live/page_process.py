@@ -3,8 +3,6 @@
 `nsrecover.serving.live.serving` starts it. It ends when that program closes the pipe.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

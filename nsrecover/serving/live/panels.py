@@ -1,7 +1,5 @@
 """The panels of a live page: from what happened in a run to HTML, with the parts and drawings of reports."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

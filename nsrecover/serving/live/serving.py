@@ -1,7 +1,5 @@
 """The server of a live page, in a process of its own, so that its connections take nothing from the robot's program."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import math

@@ -1,7 +1,5 @@
 """History of a run, for panels, questions and the report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

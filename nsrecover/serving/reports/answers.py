@@ -1,7 +1,5 @@
 """Answers to the questions of readers: what went wrong, when, why, what is done, did it work, and is it safe."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """From an episode, of scene graphs or of scenes of facts, to the content of its report."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

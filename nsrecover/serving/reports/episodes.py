@@ -1,7 +1,5 @@
 """The report of a stored episode: the log of an episode, or a recorded run that is reviewed now."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from nsrecover.core.episode import Episode

@@ -1,7 +1,5 @@
 """A page about many runs, for those who are responsible for them: trend, causes, time lost, and who had to help."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +22,6 @@ from nsrecover.util.untrusted_json import read_json
 
 FEW = 10
 """With fewer runs nothing is said about a trend."""
-RECORDED = (".npz", ".mcap", ".db3")
 CONDITION = "a condition of a step did not hold"
 _MARKS = {EpisodeStatus.COMPLETED: MarkedAs.OK, EpisodeStatus.ASKED_FOR_HELP: MarkedAs.ERROR}
 

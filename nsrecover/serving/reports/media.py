@@ -1,7 +1,5 @@
 """Photographs, sound and further files of an episode; sounds are stored within a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Photographs of a report: outlines of objects in them, and encoding within a budget."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Collection, Mapping, Sequence

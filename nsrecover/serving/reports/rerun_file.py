@@ -3,8 +3,6 @@
 Needs the extra `rerun`; nothing is sent anywhere, and no viewer is started.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

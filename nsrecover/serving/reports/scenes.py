@@ -1,7 +1,5 @@
 """Scenes in a report: drawings of boxes from above and from the side, trees of facts, and the tables of the objects."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """List of executed actions: the steps of the plan, the recoveries, what they skip, and where they rejoin the plan."""
 
-from __future__ import annotations
-
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, Fate, StepRecord

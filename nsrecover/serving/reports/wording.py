@@ -1,7 +1,5 @@
 """The words of a report: explanations for readers, short forms, and how a verdict is marked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action

@@ -1,7 +1,5 @@
 """`python -m nsrecover.serving.server > docs/openapi.json`: print the schema of the interface."""
 
-from __future__ import annotations
-
 import json
 
 from nsrecover.loading import geometric

@@ -1,7 +1,5 @@
 """Answers of sessions as JSON data; `nsrecover.serving.server.messages` has their schema."""
 
-from __future__ import annotations
-
 import math
 
 from nsrecover.core import Deviation, Discrepancy, FactScene, Plan, Recovery, SceneGraph, StepRecord

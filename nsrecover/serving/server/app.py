@@ -1,7 +1,5 @@
 """The ASGI application, its schema, and the page that shows the schema."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Bodies of requests: JSON that every parser reads alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from typing import Any
 

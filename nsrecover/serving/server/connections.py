@@ -1,7 +1,5 @@
 """Deadlines and caps of connections before a caller is known, for uvicorn."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import socket

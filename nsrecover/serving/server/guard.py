@@ -1,7 +1,5 @@
 """Checks before a request is processed: the caller, the size of the body and the time it takes to arrive."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import ipaddress

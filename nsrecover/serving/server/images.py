@@ -1,7 +1,5 @@
 """Decode untrusted PNG files; the header is checked before any pixels are unpacked."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

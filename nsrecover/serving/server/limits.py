@@ -1,7 +1,5 @@
 """Limits for the clients of the server."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 from nsrecover.errors import InvalidConfiguration

@@ -1,7 +1,5 @@
 """Plans and observations from the messages of clients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

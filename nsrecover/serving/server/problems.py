@@ -1,7 +1,5 @@
 """Refusals of requests: a status, a stable code, and a message with what was expected, found and what to do."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The paths of the server."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 from operator import methodcaller

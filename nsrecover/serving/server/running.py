@@ -1,7 +1,5 @@
 """The server process: loads systems, runs uvicorn and shuts down."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

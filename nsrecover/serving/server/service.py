@@ -1,7 +1,5 @@
 """Operations of the server on the sessions of its clients; the work is done in worker processes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence

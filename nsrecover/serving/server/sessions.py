@@ -1,7 +1,5 @@
 """Sessions with secret names and events; they answer one request at a time and are closed when they are idle."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

@@ -114,8 +114,8 @@ def test_plural_names(name: str, many: bool) -> None:
         ("there is a tool", (), "there is a tool", "there is no tool"),
         ("the gripper is empty", (), "the gripper is empty", "the gripper is not empty"),
         ("the way to {0} is open", ("stairs",), "the way to the stairs is open", "the way to the stairs is not open"),
-        ("the robot is next to {0}", ("is there",), "the robot is next to the is there",
-         "the robot is not next to the is there"),
+        ("the robot is next to {0}", ("is there",), "the robot is next to the “is there”",
+         "the robot is not next to the “is there”"),
     ],
 )  # fmt: skip
 def test_clauses_agree_and_are_negated(template: str, terms: tuple[str, ...], said: str, denied: str) -> None:

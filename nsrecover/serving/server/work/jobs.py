@@ -4,8 +4,6 @@ A session is stored without the parts of its system, which every process has. Wh
 process: if one ends, its sessions are as they were before the report.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import gc
 import io

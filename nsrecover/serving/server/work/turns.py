@@ -1,7 +1,5 @@
 """Turns of clients at what only so many can use at once: who has used it least goes first."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Processes in which reports to sessions are worked on: they use all cores, and one that crashes loses no session."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools
