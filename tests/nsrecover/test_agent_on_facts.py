@@ -18,15 +18,6 @@ def texts(episode: Episode) -> str:
     return " ".join(record.explanation.text for record in episode.records if record.explanation)
 
 
-@pytest.mark.parametrize(("plan", "goal"), [(WATER, WATERED), (FRY, FRIED)])
-def test_a_plan_that_goes_well_is_carried_out_without_an_alarm(plan, goal) -> None:
-    world = FactWorld()
-    episode = run(world, plan, goal)
-    assert episode.status is EpisodeStatus.COMPLETED
-    assert tuple(world.done) == plan.actions
-    assert all(record.discrepancy.as_expected for record in episode.records)
-
-
 def test_wine_in_the_pot_is_poured_away_before_the_plant_is_watered() -> None:
     world = FactWorld(START | {WINE})
     episode = run(world)

@@ -16,11 +16,3 @@ def test_after_a_recovery_the_plan_goes_on_with_its_own_numbers() -> None:
     assert [progress.label(step) for step in range(3)] == ["recovery 1 of 2", "recovery 2 of 2", "step 4 of 4"]
     assert [progress.original_step(step) for step in range(3)] == [None, None, 4]
     assert [progress.steps_done(step) for step in range(4)] == [None, None, 3, 4]
-
-
-def test_a_recovery_within_a_recovery() -> None:
-    progress = PlanProgress(PLAN)
-    progress.recovered(recovered(2, 3))
-    progress.recovered(recovered(1, 2))  # subgoal 2 of the present plan: both recovery actions done
-    assert [progress.label(step) for step in range(2)] == ["recovery 1 of 1", "step 4 of 4"]
-    assert [progress.steps_done(step) for step in range(3)] == [None, 3, 4]

@@ -11,7 +11,6 @@ import pytest
 from omegaconf import OmegaConf
 from PIL import Image
 
-from nsrecover.records.explain_file import explain_file
 from tests.commands import Done, run
 
 
@@ -38,15 +37,6 @@ def test_the_metrics_say_what_happened(helper: tuple[Path, str]) -> None:
     assert metrics["recovery_time_s"] >= 0
     assert set(metrics["errors"][0]["causes"].values()) == {"helped"}
     assert OmegaConf.load(helper[0] / "config.yaml")["scenario"] == "helper"
-
-
-def test_the_log_of_the_episode_is_explained_without_the_demo(helper: tuple[Path, str]) -> None:
-    (report,) = explain_file(helper[0] / "episode.json", questions=["what did you do about it?"])
-    metrics = json.loads((helper[0] / "metrics.json").read_text())
-    assert sorted(report["errors"][0]["objects"]) == metrics["culprits"]
-    assert report["errors"][0]["step"] == metrics["detected_step"]
-    assert report["root_cause"] == "helped"
-    assert "No recovery was needed" in report["answers"][0]["text"]
 
 
 class _Requests(HTMLParser):

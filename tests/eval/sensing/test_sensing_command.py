@@ -17,7 +17,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> SensingConfig:
     folder = tmp_path_factory.mktemp("sensing")
     return SensingConfig(
         seed=5,
-        episodes={"I": 2, "II": 0, "III": 0, "IV": 0},
+        episodes={"I": 1, "II": 0, "III": 0, "IV": 0},
         errors=str(folder / "errors"),
         footage=str(folder / "footage"),
         conditions={"flicker": {"sensor": {"name": "d435", "masks": {"missing": 0.3, "split": 0.2}}}},

@@ -37,10 +37,3 @@ def test_a_planner_of_another_folder_runs(own: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["completion"] == 0.0, "without its last action no plan is complete"
-
-
-def test_an_entry_of_the_command_line_is_one_of_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NSRECOVER_TARGETS", "my_detectors.SomethingMissing")
-    done = run("eval.detectors", "+detector.missing={_target_: my_detectors.SomethingMissing}", "--cfg", "job")
-    assert done.code == 0, done.err
-    assert "_target_: my_detectors.SomethingMissing" in done.out

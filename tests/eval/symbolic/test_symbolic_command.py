@@ -1,9 +1,6 @@
 """`python -m eval.symbolic` on a few real repairs."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,22 +16,20 @@ from eval.symbolic.domain_cases import (
     proven_by_fast_downward,
     repaired,
 )
+from tests.commands import run
 
-ROOT = Path(__file__).parents[3]
 get_environment().credits_stream = None
 
 
 def test_public_domains_are_compared(tmp_path):
-    command = [sys.executable, "-m", "eval.symbolic", "seed=5", f"out={tmp_path}"]
-    command += ["proofs=1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    done = run("eval.symbolic", "seed=5", f"out={tmp_path}", "proofs=1")
+    assert done.code == 0, done.err
     found = json.loads((tmp_path / "metrics.json").read_text())
     proofs = found["proofs"]
     assert proofs["instances"] == proofs["proven"] == proofs["valid"] == proofs["same_cost"] == 1
     assert 0 < proofs["cpu_ratio"]["median"] <= proofs["cpu_ratio"]["max"]
     assert [case["case"]["domain"] for case in found["cases"]] == ["blocks"]
-    assert done.stdout == (tmp_path / "table.md").read_text()
+    assert done.out == (tmp_path / "table.md").read_text()
 
 
 def test_a_repair_costs_as_much_as_the_plan_of_fast_downward():

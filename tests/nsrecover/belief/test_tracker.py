@@ -1,7 +1,5 @@
 """The tracker of facts: what actions and observations make it believe."""
 
-import pickle
-
 import pytest
 
 from nsrecover import Action, FactScene
@@ -108,15 +106,6 @@ def test_what_was_hidden_at_first_is_unknown_and_believed_when_it_is_seen() -> N
     assert certainty(found, ("full", "a")) > 0.9
 
 
-def test_an_action_may_work_partly() -> None:
-    found = Tracker(SCENE, MOVED)
-    found.acted(BREW)
-    for _ in range(2):
-        found.saw(FactScene(MOVED | {("full", "a")}))
-    assert found.best.state == MOVED | {("full", "a")}
-    assert found.streak(BREW).failures == 1
-
-
 def test_that_what_was_never_seen_is_absent_is_a_reading_once_an_action_should_have_changed_it() -> None:
     found = tracker()
     found.acted(Action("take", ("a",)))
@@ -187,14 +176,6 @@ def test_an_action_that_has_failed_in_a_row_is_less_certain_to_have_worked_in_th
     assert at_the_end < usually
 
 
-def test_places_are_never_stuck() -> None:
-    found = tracker()
-    for _ in range(6):
-        found.acted(MOVE)
-        found.saw(FactScene(START))
-    assert found.best.state == START
-
-
 def test_a_dead_gripper_is_hopeless_by_the_rate_from_before_the_streak() -> None:
     found, hopeless = tracker(), []
     for _ in range(5):
@@ -220,26 +201,6 @@ def test_a_stopped_action_is_taken_back() -> None:
     assert kinds(found) == [IncidentKind.CHANGED]
 
 
-def test_after_a_disturbance_one_look_is_believed_sooner() -> None:
-    calm, disturbed, seen = tracker(), tracker(), FactScene(START | {("full", "b")})
-    calm.waited()
-    disturbed.waited(disturbed=True)
-    for each in (calm, disturbed):
-        each.saw(seen)
-    assert calm.best.state == START
-    assert disturbed.best.state == seen.facts
-
-
-def test_what_is_seen_nowhere_may_be_anywhere_else() -> None:
-    found, gone, there = tracker(), frozenset({("at", "b", "shelf")}), START - {("at", "a", "shelf")}
-    found.acted(MOVE)
-    for _ in range(3):
-        found.saw(FactScene(gone))
-    assert found.best.state == gone
-    found.saw(FactScene(there | {("at", "a", "table")}))
-    assert ("at", "a", "table") in found.best.state
-
-
 def test_what_an_action_that_failed_needs_is_doubted_until_it_is_seen() -> None:
     found, prop = tracker(), ("full", "a")
     found.saw(FactScene(START))
@@ -257,12 +218,3 @@ def test_how_often_readings_err_is_learned_by_variable() -> None:
         found.saw(FactScene(START | ({("full", "b")} if number % 5 == 0 else set())))
     found.acted(MOVE)
     assert found.misread.of("full").mean > 0.05 > 0.02 > found.misread.of("warm").mean
-
-
-def test_it_can_be_pickled() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    copy = pickle.loads(pickle.dumps(found))
-    for each in (found, copy):
-        each.saw(FactScene(MOVED))
-    assert [one.state for one, _ in copy.shares()] == [one.state for one, _ in found.shares()]

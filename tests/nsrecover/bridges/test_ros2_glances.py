@@ -19,7 +19,8 @@ from nsrecover.records.bags.messages import PLAN, ROBOT
 from nsrecover.records.bags.writing import BagSettings, RunMessages
 from nsrecover.records.recording import example
 from sim.sensors.presets import sensor
-from sim.tabletop.scenarios import scenario
+from sim.tabletop.demonstrations import DemonstrationMix, specify
+from sim.tabletop.faults import Drop
 from sim.tabletop.watched import WatchedWorld
 from sim.tabletop.world import TabletopWorld
 from tests.nsrecover.bridges.box_table import text
@@ -91,14 +92,15 @@ class Robot:
 
 
 def test_a_slip_is_noticed_while_the_arm_moves_and_nothing_else_is() -> None:
-    story = scenario("slip", seed=0)
-    with TabletopWorld(story.scene, story.faults, plan=story.plan) as tabletop:
+    story = specify(DemonstrationMix(), 5301, 3)
+    plan = story.plan.actions[:2]
+    with TabletopWorld(story.scene, [Drop(0, 0.3)], story.rig, story.plan) as tabletop:
         world = WatchedWorld(tabletop, sensor("d435").stream(2, 0), rate_hz=10)
         robot = Robot(world, tuple(f"/{each.name}" for each in world.observe().cameras))
         worker = threading.Thread(target=robot.core.run, daemon=True)
         worker.start()
         try:
-            robot.core.take(PLAN, text(plan=[str(action) for action in story.plan]))
+            robot.core.take(PLAN, text(plan=[str(action) for action in plan]))
             request, stopped = robot.report(), []
             while request["code"] in ("act", "look"):
                 if request["code"] == "act":

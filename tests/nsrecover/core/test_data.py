@@ -5,21 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Camera, Observation, Plan, SceneGraph, Trace
+from nsrecover.core import Action, Plan, SceneGraph, Trace
 from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
-
-
-def arrays(**changes: object) -> dict[str, object]:
-    camera = Camera(np.eye(3, dtype=np.float32), np.eye(4, dtype=np.float32))
-    return {
-        "rgb": np.zeros((2, 6, 8, 3), np.uint8),
-        "depth_m": np.ones((2, 6, 8), np.float32),
-        "instances": np.zeros((2, 6, 8), np.int32),
-        "cameras": (camera, camera),
-        "labels": {1: "red cube", 2: "blue cube"},
-        **changes,
-    }
 
 
 def graph(*names: str) -> SceneGraph:
@@ -27,30 +15,6 @@ def graph(*names: str) -> SceneGraph:
     boxes = np.tile(np.array([0.5, 0, 0.02, 0.04, 0.04, 0.04], np.float32), (count, 1))
     boxes[:, 1] = 0.1 * np.arange(count)
     return SceneGraph(names, np.zeros((count, 4), np.float32), boxes, np.ones(count, bool))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"instances": None}, r"expected instances of shape \(2, 6, 8\), found none"),
-        ({"audio_rate_hz": 16_000}, "expected audio_rate_hz of 0 without audio, found 16000"),
-        ({"audio": np.zeros(9, np.float32), "audio_rate_hz": 16}, "found 16; pass the sampling rate"),
-        ({"audio": np.zeros((9, 2), np.float32), "audio_rate_hz": 16_000}, r"found \(9, 2\) float32; mix the channels"),
-        ({"audio": np.zeros(9, np.int16), "audio_rate_hz": 16_000}, r"found \(9,\) int16; .* divide integers"),
-        ({"audio": np.full(9, 300.0), "audio_rate_hz": 16_000}, "expected audio from -1 to 1, found 300"),
-        ({"audio": np.full(9, np.nan), "audio_rate_hz": 16_000}, "expected audio from -1 to 1, found nan"),
-    ],
-)
-def test_observations_that_cannot_be_used_are_refused(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidObservation, match=message):
-        Observation(**arrays(**changes))
-
-
-def test_cameras_need_finite_matrices_of_the_right_shape() -> None:
-    with pytest.raises(InvalidObservation, match="intrinsics"):
-        Camera(np.eye(4), np.eye(4))
-    with pytest.raises(InvalidObservation, match="world_from_camera"):
-        Camera(np.eye(3), np.full((4, 4), np.inf))
 
 
 def test_plans_are_read_from_text_and_printed_the_same() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsrecover.core import Action, Cause, Explainer, Fact, Phase, Recovery, RecoveryStatus
+from nsrecover.core import Action, Cause, Fact, Phase, Recovery, RecoveryStatus
 from nsrecover.explanation import Audience, GroundedExplainer, claims, disagreements, facts_of
 from tests.nsrecover.explanation.made_failures import (
     BACK,
@@ -174,8 +174,3 @@ def test_a_reason_that_quotes_a_cause_does_not_count_as_a_claim() -> None:
 def test_an_operator_without_wording_is_quoted() -> None:
     recovery = Recovery(RecoveryStatus.RECOVERED, (Action("pour", ("red cube", "blue cube")),), subgoal=4)
     assert "do pour(red cube, blue cube)" in GroundedExplainer()(COLLAPSE, recovery).text
-
-
-def test_it_meets_the_protocol() -> None:
-    explainer: Explainer = GroundedExplainer()
-    assert isinstance(explainer(COLLAPSE, None).facts[0], Fact)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from nsrecover.models.free_place import (
-    ALIKE_M,
     MARGINS_M,
     find_free_place,
-    footprints,
     is_free,
     nearest_free_place,
     proposed_free_place,
@@ -87,14 +85,6 @@ def test_the_nearest_place_is_exact(table: Proposer, gap_m: float) -> None:
     assert full > 0 or gap_m == 0
 
 
-def test_an_object_that_is_in_nobodys_way_stays() -> None:
-    box = np.array([0.5, 0.0, 0.2, SIDE, SIDE, SIDE], np.float32)
-    far = np.array([[0.5, 0.2, 0.025, SIDE, SIDE, SIDE]], np.float32)
-    np.testing.assert_allclose(nearest_free_place(box, far, WIDE, 0.03), [0.5, 0.0, 0.025, SIDE, SIDE, SIDE], atol=1e-6)
-    none = np.zeros((0, 6), np.float32)
-    np.testing.assert_allclose(nearest_free_place(box, none, WIDE, 0.03)[:2], [0.5, 0.0], atol=1e-6)
-
-
 def test_out_of_reach_leads_to_the_edge_of_the_reach_or_of_the_workspace() -> None:
     none = np.zeros((0, 6), np.float32)
     beyond = np.array([0.3, 0.4, 0.025, SIDE, SIDE, SIDE], np.float32)  # 0.5 from the base; the reach ends at 0.33
@@ -103,12 +93,6 @@ def test_out_of_reach_leads_to_the_edge_of_the_reach_or_of_the_workspace() -> No
     np.testing.assert_allclose(nearest_free_place(within, none, NARROW, 0.0)[:2], [0.12, 0.16], atol=1e-4)
     off = np.array([1.0, 0.1, 0.025, SIDE, SIDE, SIDE], np.float32)
     np.testing.assert_allclose(nearest_free_place(off, none, WIDE, 0.0)[:2], [0.725, 0.1], atol=1e-4)
-
-
-def test_a_proposal_that_holds_is_taken_as_it_is() -> None:
-    box = np.array([0.5, 0.0, 0.075, SIDE, SIDE, SIDE], np.float32)
-    found = proposed_free_place(Proposer(centre=(0.6, 0.2)), box, box[None])
-    np.testing.assert_allclose(found, [0.6, 0.2, 0.025, SIDE, SIDE, SIDE], atol=1e-6)
 
 
 def test_the_check_never_passes_a_place_that_collides() -> None:
@@ -150,26 +134,3 @@ def test_a_full_table_has_no_place() -> None:
     assert find_free_place(WIDE, box, lid) is None
     small = Proposer(workspace=(0.5, 0.0, 0.54, 0.04))  # the object does not fit on it
     assert nearest_free_place(box, lid[:0], small, 0.0) is None
-
-
-def test_a_tower_and_a_place_imagined_twice_are_one_footprint() -> None:
-    rng = np.random.default_rng(3)
-    apart = np.array([[0.4, y, 0.025, 0.05, 0.05, 0.05] for y in (-0.2, -0.1, 0.0, 0.1)], np.float32)
-    again = np.repeat(apart, 6, axis=0)
-    again[:, :2] += rng.uniform(-0.4, 0.4, (24, 2)) * ALIKE_M
-    again[::2, 2] += 0.05
-    found = footprints(again)
-    np.testing.assert_allclose(np.sort(found[:, 1]), [-0.2, -0.1, 0.0, 0.1], atol=ALIKE_M)
-    assert footprints(found).tolist() == found.tolist()
-    assert footprints(np.zeros((0, 6), np.float32)).shape == (0, 6)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_fewer_footprints_cover_all_of_them(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    boxes = random_boxes(rng, WIDE, 4).repeat(5, axis=0)
-    boxes[:, :5] += rng.uniform(-1.5, 1.5, (20, 5)) * ALIKE_M
-    found = footprints(boxes.astype(np.float32))
-    assert len(found) < len(boxes)
-    sticks_out = np.abs(boxes[:, None, :2] - found[:, :2]) + (boxes[:, None, 3:5] - found[:, 3:5]) / 2
-    assert np.all(sticks_out.max(axis=2).min(axis=1) < 2 * ALIKE_M)

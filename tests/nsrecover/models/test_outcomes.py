@@ -13,11 +13,11 @@ from nsrecover.domains.tabletop import operators
 from nsrecover.domains.tabletop.operators import PUSH, TABLETOP
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.outcomes.calibration import ClassCalibration
-from nsrecover.models.outcomes.features import node_features, parity
+from nsrecover.models.outcomes.features import node_features
 from nsrecover.models.outcomes.model import OutcomeConfig, OutcomeModel
 from nsrecover.models.outcomes.network import OutcomeMixture
 from nsrecover.models.outcomes.rigid import rigid_outcomes
-from nsrecover.models.outcomes.scene import ContactAction, ContactScene, Shape, pushed_boxes
+from nsrecover.models.outcomes.scene import ContactAction, ContactScene, pushed_boxes
 from nsrecover.training.outcomes import (
     OutcomeBudget,
     OutcomeExample,
@@ -43,16 +43,6 @@ def test_rigid_propagation_pushes_on_what_is_touched() -> None:
         np.testing.assert_allclose(moved[1], [0.04, 0.0, 0.0], atol=0.004)
         np.testing.assert_allclose(moved[2], 0.0, atol=1e-9)
     assert not rigid_outcomes(*row(gap=0.07))[:, 1].any()
-
-
-def test_features_of_a_mirror_image_differ_in_their_signs_only() -> None:
-    scene, action = row(gap=0.013, yaw=0.3)
-    scene = replace(scene, shapes=np.array([Shape.BOX, Shape.LYING, Shape.BOX]))
-    sign = np.array([-1.0, 1.0, 1.0])
-    mirrored = replace(scene, centres=scene.centres * sign, yaws=-scene.yaws)
-    turned = replace(action, start=action.start * sign[:2], direction=action.direction * sign[:2])
-    here, there = node_features(scene, action), node_features(mirrored, turned)
-    np.testing.assert_allclose(there.values, here.values * parity(), atol=2e-3)
 
 
 def test_a_mixture_is_a_density() -> None:

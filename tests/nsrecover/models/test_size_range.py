@@ -27,19 +27,6 @@ def scene(*boxes: list[float]) -> np.ndarray:
     return np.array(boxes, dtype=np.float32)
 
 
-def test_boxes_in_the_trained_range_stay_as_they_are() -> None:
-    boxes = scene(box(0.5, 0.0, 0.0, 0.068, 0.04, 0.04), box(0.6, 0.0, 0.0, 0.05, 0.05, 0.05))
-    assert limited(boxes, TRAINED, USUAL) is boxes
-
-
-def test_others_get_usual_sides_on_the_same_surface() -> None:
-    boxes = scene(box(0.5, 0.0, 0.0, 0.05, 0.05, 0.12), box(0.6, 0.0, 0.1, 0.09, 0.02, 0.05))
-    inside = limited(boxes, TRAINED, USUAL)
-    assert inside[:, 3:] == pytest.approx(np.array([[0.05, 0.05, 0.055], [0.055, 0.036, 0.05]]))
-    assert inside[:, 2] - inside[:, 5] / 2 == pytest.approx([0.0, 0.1])
-    assert inside[:, :2] == pytest.approx(boxes[:, :2])
-
-
 @pytest.mark.parametrize("batched", [True, False])
 def test_what_was_learned_of_usual_sides_holds_for_others(batched: bool) -> None:
     bottle, cube, plate = ([0.05, 0.05, 0.12], [0.05, 0.05, 0.05], [0.09, 0.07, 0.02])

@@ -63,6 +63,12 @@ def test_the_cause_is_read_off_the_scene(
     assert found.distance_m > 0.02
 
 
+def test_an_object_that_is_gone_is_missing_at_an_infinite_distance() -> None:
+    found = cause_of(situation(graph(STACKED, unseen=("side",))), NAMES.index("side"))
+    assert (found.cause, found.observed, found.distance_m) == (Cause.MISSING, None, float("inf"))
+    assert found.distance_m > 0.02
+
+
 def test_help_names_the_step_after_which_it_is_right() -> None:
     found = cause_of(situation(graph(HELPED)), NAMES.index("side"))
     assert found.subgoal == 2

@@ -13,8 +13,6 @@ from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason,
 from nsrecover.core.explanation import Fact
 from nsrecover.core.protocols import Reported
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
-from nsrecover.core.sensing import SensorFinding, SensorProblem
-from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.monitoring.monitor import Monitor
 
 SIDE = 0.04
@@ -136,13 +134,6 @@ def test_a_bystander_out_of_sight_is_listed_and_taken_to_be_where_it_was(monitor
     assert monitor.check().as_expected
 
 
-def test_nothing_can_be_told_if_nothing_is_seen(monitor: Monitor[Any]) -> None:
-    found = judged(monitor, dict.fromkeys(PLACES))
-    assert found.verdict is Verdict.CANNOT_TELL
-    assert {each.name for each in found.missing_to_tell if isinstance(each, Unseen)} == set(PLACES)
-    assert monitor.check(dict.fromkeys(PLACES)).verdict is Verdict.CANNOT_TELL
-
-
 def test_it_looks_again_until_the_verdict_is_settled_and_no_longer(monitor: Monitor[Any]) -> None:
     def looks_of(*scenes: Boxes | None) -> tuple[Discrepancy, int]:
         waiting: Iterator[Boxes | None] = iter(scenes)
@@ -168,18 +159,6 @@ def test_it_looks_again_until_the_verdict_is_settled_and_no_longer(monitor: Moni
     monitor.step(PLAN[0], SHIFTED)
     found, made = looks_of(None, DONE, None, None, None)
     assert (found.verdict, made, found.looks) == (Verdict.CANNOT_TELL, 5, 2), "an unusable observation counts as made"
-
-
-def test_there_must_be_something_to_look_at_again(monitor: Monitor[Any]) -> None:
-    with pytest.raises(InvalidPlan, match="expected a step or a check"):
-        monitor.look_again(DONE)
-    monitor.step(PLAN[0], DONE)
-    with pytest.raises(InvalidObservation):
-        monitor.look_again({**DONE, "red": (float("nan"),) * 6})
-    assert monitor.look_again(DONE).as_expected
-    monitor.set_plan(PLAN)
-    with pytest.raises(InvalidPlan, match="expected a step or a check"):
-        monitor.confirm(lambda: DONE)
 
 
 def test_a_newcomer_never_deviates_and_is_forgotten_when_it_leaves(monitor: Monitor[Any], system: System) -> None:
@@ -213,19 +192,6 @@ def test_a_newcomer_in_the_way_is_not_touched(system: System) -> None:
     recovery = system.planner.recover(found.observed, monitor.trace, found)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
     assert (recovery.reason_code, recovery.blamed) == (ReasonCode.BLOCKED_BY_NEWCOMER, ("hand",))
-
-
-def test_cameras_that_fail_are_named(system: System) -> None:
-    finding = SensorFinding(SensorProblem.NO_DEPTH, "left", "0 depth readings")
-
-    class Watching(nsrecover.BoxesPerceiver):
-        reported = Reported(findings=(finding,))
-
-    monitor = system.monitor(PLAN, table(), perceiver=Watching())
-    found = monitor.step(PLAN[0], DONE)
-    assert (found.verdict, found.sensors, found.missing_to_tell) == (Verdict.AS_EXPECTED, (finding,), ())
-    found = monitor.step(PLAN[1], table(green=on("red"), blue=None))
-    assert found.missing_to_tell == (Unseen("blue", UnseenReason.OCCLUDED, moved=True), finding)
 
 
 @pytest.mark.parametrize(

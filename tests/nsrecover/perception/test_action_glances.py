@@ -50,18 +50,6 @@ def test_an_object_that_is_put_down_halfway_and_taken_again_is_where_it_should_b
     assert max(frame.beyond_m for frame in frames) < 0.005
 
 
-def test_an_object_that_falls_out_of_the_hand_is_beyond_its_place() -> None:
-    frames = looked(pick_and_place(START, GOAL), lost_at=5)
-    assert max(frame.beyond_m for frame in frames[:5]) < 0.005
-    assert min(frame.beyond_m for frame in frames[5:]) > 0.04
-
-
-def test_fingers_that_move_after_they_have_closed_have_slack() -> None:
-    way = pick_and_place(START, GOAL)
-    way[5] = (*way[5][:2], 0.03)
-    assert [frame.slack_m for frame in looked(way)][3:7] == pytest.approx([0.0, 0.0, 0.03 - SIDE, 0.0])
-
-
 def test_pieces_of_the_moved_object_are_not_watched_and_wrong_boxes_grow() -> None:
     before = scene(START, piece=(0.01, 0.0))
     before.boxes[1, :2] += 0.03

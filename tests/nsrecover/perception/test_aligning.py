@@ -61,18 +61,6 @@ def test_exact_cameras_stay(exact: Observation) -> None:
     assert between_views_mm(exact, still) < 1.5
 
 
-def test_one_view_stays_as_it_is(exact: Observation) -> None:
-    single = replace(
-        exact, rgb=exact.rgb[:1], depth_m=exact.depth_m[:1], instances=exact.instances[:1], cameras=exact.cameras[:1]
-    )
-    (motion,) = offsets(single, lift_views(single), [[number] for number in exact.labels])
-    np.testing.assert_allclose(motion, np.eye(4), atol=1e-9)
-
-
-def test_corrections_of_other_cameras_are_not_used(exact: Observation) -> None:
-    assert aligned(exact, (np.eye(4),)) is exact
-
-
 def test_sides_are_measured_alike_whatever_the_calibration(exact: Observation) -> None:
     system = nsrecover.load()
     sides = []

@@ -10,8 +10,6 @@ import pytest
 import nsrecover
 from nsrecover.core import Observation, SensorProblem, UnseenReason, Verdict
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.cameras.landmarks import landmarks_of
-from nsrecover.perception.cameras.motion import motion_of
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.records.recording import example
 from sim.sensors.presets import presets, sensor
@@ -93,11 +91,6 @@ def test_a_camera_that_recovers_is_used_again() -> None:
     assert [len(usable.cameras) if usable else 0 for usable, _ in results] == [1, 2, 1, 2]
 
 
-def test_a_clean_camera_may_repeat_its_image_if_nothing_has_changed() -> None:
-    seen = seen_through("clean")
-    assert all(not findings for _, findings in watched([seen[0]] * 3))
-
-
 @pytest.mark.parametrize(("name", "within_mm"), [("clean", 3.0), ("d435", 5.0)])
 def test_the_pose_of_a_bumped_camera_is_corrected(name: str, within_mm: float) -> None:
     for seed in range(3):
@@ -136,29 +129,6 @@ def test_a_covered_camera_is_left_out() -> None:
     assert findings == [(SensorProblem.COVERED, "left", False)]
     assert usable is not None
     assert [camera.name for camera in usable.cameras] == ["right"]
-
-
-def test_a_motion_is_measured_as_it_is() -> None:
-    seen = seen_through("clean")[0]
-    landmarks = landmarks_of(seen.rgb[0], seen.depth_m[0], seen.instances[0], seen.cameras[0])
-    motion = motion_of(landmarks, seen.rgb[0], seen.depth_m[0], seen.instances[0], seen.cameras[0])
-    np.testing.assert_array_equal(motion.offset, np.eye(4))
-    assert motion.matched > 0.98
-    shifted = np.eye(4)
-    shifted[:3, 3] = 0.004, -0.006, 0.005
-    camera = replace(seen.cameras[0], world_from_camera=seen.cameras[0].world_from_camera @ shifted)
-    motion = motion_of(landmarks, seen.rgb[0], seen.depth_m[0], seen.instances[0], camera)
-    np.testing.assert_allclose(motion.offset, np.linalg.inv(shifted), atol=0.003)
-    assert motion.scale == pytest.approx(1.0, abs=0.003)
-
-
-def test_nothing_is_said_of_a_camera_that_looks_elsewhere() -> None:
-    seen = seen_through("clean")
-    cameras = tuple(
-        replace(each, world_from_camera=each.world_from_camera @ np.diag([-1.0, 1.0, -1.0, 1.0]))
-        for each in seen[1].cameras
-    )
-    assert watched([seen[0], replace(seen[1], cameras=cameras)])[0][1] == []
 
 
 def test_the_perceiver_says_what_is_wrong_with_its_cameras() -> None:
@@ -229,11 +199,3 @@ def test_every_bump_of_ten_millimetres_and_a_degree_is_named(name: str) -> None:
         seen = [stream.observe(recorded(observation)) for observation in example().observations[:2]]
         ((_, findings),) = watched(seen)
         assert findings == [(SensorProblem.MOVED, ("left", "right")[seed % 2], True)]
-
-
-def test_the_watch_can_be_left_out() -> None:
-    seen = seen_through("d435", events=[{"kind": "frozen", "view": 1, "start": 1}])
-    perceiver = nsrecover.load().perceiver(watch_cameras=False)
-    perceiver.reset(seen[0])
-    perceiver.step(seen[1])
-    assert perceiver.reported.findings == ()

@@ -9,7 +9,6 @@ from scipy import ndimage
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.perception.lifting import (
     box_around,
-    depth_noise,
     lift_points,
     table_height,
     to_world,
@@ -72,12 +71,6 @@ def test_a_bias_of_depth_is_seen_at_the_table(seen: Observation) -> None:
     assert error_mm(biased) < 4
 
 
-def test_noise_is_measured(seen: Observation) -> None:
-    flat = np.full(SHAPE, 1.0) + np.random.default_rng(2).normal(0, 0.003, SHAPE)
-    assert depth_noise(flat.astype(np.float32), np.ones(SHAPE, bool)) == pytest.approx(0.003, rel=0.05)
-    assert depth_noise(seen.depth_m[0], seen.instances[0] > 0) == 0.0
-
-
 def test_a_small_part_far_from_the_rest_is_left_out(seen: Observation) -> None:
     instances, depth = seen.instances.copy(), seen.depth_m.copy()
     instances[0, 10:14, 10:14], depth[0, 10:14, 10:14] = 1, 0.8
@@ -92,11 +85,6 @@ def test_what_stands_reaches_down_to_the_table_and_what_is_stacked_does_not() ->
     assert box_around(low)[2] - box_around(low)[5] / 2 == pytest.approx(0.0, abs=1e-6)
     high = low + np.array([0, 0, 0.05], np.float32)
     assert box_around(high)[2] - box_around(high)[5] / 2 == pytest.approx(0.059, abs=0.002)
-
-
-def test_an_object_behind_its_mask_only_is_not_seen(seen: Observation) -> None:
-    shifted = replace(seen, instances=np.roll(seen.instances, 60, axis=2))
-    assert lift_boxes(shifted, [1])[1].tolist() == [False]
 
 
 def test_pixels_are_where_a_camera_with_two_focal_lengths_and_a_turned_pose_sees_them() -> None:

@@ -10,7 +10,6 @@ from nsrecover.models.bundle import Bundle
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import (
     absorb_fragments,
-    fits,
     join_parts,
     separate_by_other_views,
     separate_merged,
@@ -97,20 +96,6 @@ def test_a_mask_of_two_objects_gets_two_numbers() -> None:
         for number in (1, 2):  # few pixels are left out along the border
             shown, counts = np.unique(seen[exact.instances[view] == number], return_counts=True)
             assert counts.max() > 0.85 * counts.sum(), (view, number, shown, counts)
-
-
-def test_a_mask_shows_an_object_that_moved_beside_one_that_did_not() -> None:
-    exact = two_cubes()
-    merged = replace(exact, instances=np.minimum(exact.instances, 1))
-    elsewhere = EXPECTED + np.array([[0.2, 0, 0, 0, 0, 0], [0] * 6], dtype=np.float32)
-    divided, _ = separate_merged(merged, lift_views(merged), elsewhere[:, None], SIZES)
-    assert [len(np.unique(seen)) for seen in divided.instances] == [3, 3]
-
-
-def test_an_object_may_lie_on_any_side() -> None:
-    brick = np.array([[0.03, 0.05, 0.08]], dtype=np.float32)
-    assert fits(np.array([0, 0, 0, 0.08, 0.03, 0.05], np.float32), brick)
-    assert not fits(np.array([0, 0, 0, 0.08, 0.08, 0.05], np.float32), brick)
 
 
 def test_a_part_without_a_label_belongs_to_what_it_touches_and_looks_like() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.perception.objects.memory import Memory, blend, complete, supported
+from nsrecover.perception.objects.memory import Memory, complete, supported
 
 BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
 ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)
@@ -42,12 +42,6 @@ def test_a_partly_hidden_object_keeps_its_box_only_if_nothing_speaks_against_it(
     np.testing.assert_allclose(box, BOX if kept else now, atol=1e-6)
 
 
-def test_the_hidden_part_of_a_moved_object_is_where_nothing_speaks_against_it() -> None:
-    visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)  # y from 0.10 to 0.11
-    behind = complete(visible, BOX, BOX[None, 3:], wall(0.11), BOX)[0]
-    np.testing.assert_allclose(behind, [0.5, 0.08, 0.02, 0.04, 0.06, 0.04], atol=1e-3)
-
-
 def test_where_the_cameras_say_nothing_the_expectation_decides() -> None:
     visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)
     for y in (0.08, 0.105, 0.13):
@@ -66,13 +60,6 @@ def test_an_object_that_is_seen_where_it_should_be_is_as_large_as_expected() -> 
     np.testing.assert_array_equal(sides, expected[3:])
     seen_past = complete(visible, BOX, askew, lambda boxes: np.ones(len(boxes), np.float32), expected)[0]
     assert not (seen_past == expected).all()
-
-
-def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
-    turned = np.array([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], np.float32)
-    box, size = complete(turned, BOX, BOX[None, 3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
-    np.testing.assert_allclose(box, turned)
-    np.testing.assert_allclose(size, turned[3:])
 
 
 def test_nothing_thin_is_added_to_a_box_where_the_cameras_see_past_it() -> None:
@@ -126,13 +113,6 @@ def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
     after = look(lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE)
     np.testing.assert_allclose(after.boxes[0], ELSEWHERE)
     assert after.occluded[0]
-
-
-def test_memory_stands_in_for_the_pixels_that_are_hidden() -> None:
-    red, blue = np.eye(2, dtype=np.float32)
-    np.testing.assert_allclose(blend(blue, 100, red, 100), blue)  # as much of it is seen as ever
-    np.testing.assert_allclose(blend(blue, 50, red, 100), [0.5**0.5, 0.5**0.5], atol=1e-6)  # half of it is hidden
-    np.testing.assert_allclose(blend(blue, 100, red, 50), blue)
 
 
 def test_looks_at_a_small_part_do_not_add_up() -> None:

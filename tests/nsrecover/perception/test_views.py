@@ -1,9 +1,7 @@
 """Sightings of two or three cameras that number their masks independently are joined by object."""
 
 import numpy as np
-import pytest
 
-from nsrecover.perception.objects.views import RULES as JOINING
 from nsrecover.perception.objects.views import Sighting, join_views
 
 SIDE = 0.05
@@ -37,16 +35,6 @@ def test_faces_in_the_wrong_order_are_not_one_object() -> None:
         Sighting(1, left.box, right.visual, right.direction),
     ]
     assert join_views(swapped) == [[0], [1]]
-
-
-@pytest.mark.parametrize("apart", [(0.07, 0.0), (0.0, JOINING.longest_m + 2 * SIDE)])
-def test_what_is_far_apart_is_two_objects(apart: tuple[float, float]) -> None:
-    assert join_views([seen(0, 0.5, 0.0, 0), seen(1, 0.5 + apart[0], apart[1], 0)]) == [[0], [1]]
-
-
-def test_look_alikes_are_told_apart_by_place_and_neighbours_by_looks() -> None:
-    alike = [seen(0, 0.5, 0.0, 0), seen(0, 0.6, 0.0, 0), seen(1, 0.605, 0.0, 0), seen(1, 0.495, 0.0, 0)]
-    assert sorted(map(sorted, join_views(alike))) == [[0, 3], [1, 2]]
 
 
 def test_one_object_has_at_most_one_sighting_of_a_view() -> None:

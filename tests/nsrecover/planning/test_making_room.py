@@ -7,7 +7,7 @@ import numpy as np
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
 from nsrecover.core import Discrepancy, EpisodeStatus, RecoveryStatus
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.planning.making_room import not_lifted, with_room
+from nsrecover.planning.making_room import FINGERS_M, not_lifted, with_room
 
 SIDE_M = 0.05
 PLAN = Plan.parse("top(green, red)")
@@ -71,6 +71,13 @@ def test_the_nearest_neighbour_goes_first_to_where_nothing_is_or_will_be() -> No
         np.testing.assert_allclose(graphs[1].boxes[seen.index("green")], found.expected.boxes[seen.index("green")])
 
 
+def test_far_objects_covered_ones_and_arguments_stay() -> None:
+    far = {"red": (0.45, SIDE_M + 0.01), "green": (0.45, 0.0), "blue": (0.45 + SIDE_M + FINGERS_M + 0.01, 0.0)}
+    seen, found = failed(far)
+    assert list(with_room(geometric().model.models, TABLETOP, seen, found)) == []
+    assert geometric().planner.otherwise(seen, geometric().imagination.trace(seen, PLAN), found) is None
+
+
 def test_the_way_is_no_proof_and_costs_its_actions() -> None:
     seen, found = failed(CLOSE)
     trace = geometric().imagination.trace(seen, PLAN)
@@ -83,3 +90,14 @@ def test_the_way_is_no_proof_and_costs_its_actions() -> None:
     assert not way.proven_optimal
     assert geometric().planner.otherwise(seen, trace, found, budget_s=0) is None
     assert geometric().planner.otherwise(seen, trace, found, cancelled=lambda: True) is None
+
+
+def test_what_the_object_is_to_be_put_on_stays_though_it_is_nearest() -> None:
+    seen = scene(**CLOSE | {"red": (0.45, SIDE_M + 0.002)})
+    on_red = (0.45, SIDE_M + 0.002, 3 * SIDE_M / 2, *3 * [SIDE_M])
+    action = Action("restore", ("green",), on_red)
+    monitor = geometric().monitor(Plan((action,)), seen)
+    found = monitor.step(action, seen)
+    assert not_lifted(found) == "green"
+    ways = list(with_room(geometric().model.models, TABLETOP, seen, found))
+    assert [actions[0].arguments for actions, _ in ways] == [("white",), ("blue",)]

@@ -101,27 +101,6 @@ def test_pruning_loses_nothing(models: GeometricModels, seed: int) -> None:
     assert recovery.cost == best
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_costs_as_small_as_the_tie_breaking_constants_are_told_apart(models: GeometricModels, seed: int) -> None:
-    """Every object has a cost of its own, whatever is done with it: refined actions cost what the search counted."""
-    rng = np.random.default_rng(seed)
-    start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
-    trace = imagine(models, start, plan("top green red; top blue green"))
-    graph = disturb(rng, trace.graphs[2])
-    weights = dict(
-        zip(graph.names, rng.choice(([1e-6, 1e-3, 2e-3], [1.0, 1.0004, 1.001])[seed % 2], len(graph)), strict=True)
-    )
-
-    def action_cost(action: Action) -> float:
-        return float(weights[action.arguments[0]])
-
-    planner = RecoveryPlanner(models, action_cost)
-    recovery = planner.recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
-    assert recovery.proven_optimal
-    assert recovery.cost == pytest.approx(exhaustive(models, graph, trace, action_cost), rel=0, abs=1e-9)
-    assert recovery.lower_bound == pytest.approx(recovery.cost, rel=0, abs=1e-9)
-
-
 def test_refined_actions_that_cost_more_than_the_search_counted_are_not_called_optimal(
     models: GeometricModels,
 ) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.search import SearchResult, search
 
 TABLE = -1
@@ -224,12 +223,3 @@ def test_improvements_get_better_and_time_is_kept() -> None:
         assert costs == sorted(costs, reverse=True)
     stopped = search(model, start, [9.0, 7.0, 4.0, 2.0, 0.0], budget_s=0.0)
     assert stopped.reason_code is ReasonCode.TIME_BUDGET
-
-
-def test_reports_wrong_settings() -> None:
-    model = Blocksworld(((TABLE, 0),))
-    for arguments in ({"costs_to_go": [0.0, 1.0]}, {"costs_to_go": []}, {"costs_to_go": [-1.0]}):
-        with pytest.raises(InvalidConfiguration, match="expected"):
-            search(model, (TABLE, TABLE), **arguments)
-    with pytest.raises(InvalidConfiguration, match="budgets"):
-        search(model, (TABLE, TABLE), [0.0], max_expansions=-1)

@@ -1,7 +1,6 @@
 """Archives give each episode and each part of it by itself, and name what is damaged."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +38,6 @@ def test_episodes_and_their_parts_are_read_by_number(path: Path) -> None:
             archive.observation(4, 3)
         with pytest.raises(InvalidRecording, match="found 5; `episodes` lists them"):
             archive[5]
-
-
-def test_images_are_chunked_by_observation_and_compressed_for_every_reader(path: Path) -> None:
-    with h5py.File(path) as file:
-        for name in ("rgb", "depth", "instances"):
-            data = file["episodes/000004"][name]
-            assert data.chunks == (1, *data.shape[1:])
-            assert (data.compression, data.compression_opts, data.shuffle) == ("gzip", 1, True)
 
 
 def test_packing_keeps_contents_and_needs_no_unpacking(path: Path, tmp_path: Path) -> None:
@@ -109,10 +100,3 @@ def test_a_damaged_chunk_is_one_clear_error(path: Path) -> None:
         with pytest.raises(InvalidRecording, match="array rgb of episode 7"):
             archive[7]
         assert_same(archive[4], recorded(4))
-
-
-def test_a_writer_that_fails_half_way_leaves_the_old_file(path: Path) -> None:
-    before = path.read_bytes()
-    with pytest.raises(InvalidRecording, match="notes that JSON can hold"):
-        write_archive(path, [recorded(), replace(recorded(), notes={"rng": object()})])
-    assert path.read_bytes() == before

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsrecover.util.progress import QUIET, ProgressLines, progress, rate_text
+from nsrecover.util.progress import QUIET, ProgressLines, progress
 
 
 class Clock:
@@ -25,16 +25,6 @@ def test_a_line_after_two_seconds_and_then_every_ten(capsys: pytest.CaptureFixtu
         "checking: 12 of 40, 1 a second, 28 s left",
         "checking: 22 of 40, 1 a second, 18 s left",
     ]
-
-
-def test_what_has_no_known_end_has_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    clock = Clock()
-    lines = ProgressLines("reading", None, clock)
-    lines.show(0)
-    clock.now = 160.0
-    lines.show(5)
-    assert capsys.readouterr().err == "reading: 5, 5 a minute\n"
-    assert [rate_text(each) for each in (12.34, 1.0, 0.5)] == ["12 a second", "1 a second", "30 a minute"]
 
 
 def test_quick_work_and_quiet_work_say_nothing(

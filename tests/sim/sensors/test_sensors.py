@@ -56,13 +56,6 @@ def test_noise_has_the_size_that_the_settings_give(depth_m: float, correlation_p
     assert abs(found.mean()) < 0.2 * found.std()
 
 
-def test_bias_drifts_between_its_limits() -> None:
-    errors = DepthErrors(bias_m=0.005, bias_period_s=40.0)
-    found = [float(noisy(errors, flat(1.0), time_s=t).mean()) - 1.0 for t in range(0, 40, 2)]
-    assert min(found) == pytest.approx(-0.005, abs=1e-4)
-    assert max(found) == pytest.approx(0.005, abs=1e-4)
-
-
 def test_readings_along_edges_are_missing_or_between(exact: Observation) -> None:
     depth = exact.depth_m[0]
     edges = depth_edges(depth.astype(np.float64))

@@ -62,25 +62,12 @@ def test_pieces_fit_together_and_the_order_of_the_events_does_not_matter():
     np.testing.assert_allclose(np.concatenate(pieces), whole, atol=1.01 / STEPS)
 
 
-@pytest.mark.parametrize("snr_db", [20.0, 0.0])
-def test_the_ratio_of_signal_to_noise_is_the_requested_one(snr_db):
-    loud = replace(BOIL, strength=20.0)
-    noisy, clean = (record([loud], 1.0, 3.0, Microphone(snr_db=ratio))[0] for ratio in (snr_db, 90.0))
-    # both lose a little of their low frequencies in the microphone
-    assert _level(clean) - _level(noisy - clean) == pytest.approx(snr_db, abs=2.0)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda: record([], 1.0, 0.5), "expected a recording from one time to a later one"),
-        (lambda: record([], 0.0, math.inf), "expected a recording"),
         (lambda: Background(kinds=("voice",)), "found 'voice'. Did you mean 'voices'"),
-        (lambda: Background(distractors_per_min=-1), "expected distractors_per_min from 0 to 60"),
         (lambda: Microphone(position_m=(0.0, math.nan, 0.0)), "the position of a microphone"),
-        (lambda: Microphone(seed=-1), "a seed of at least 0"),
-        (lambda: Microphone(tilt_db=9.0), "tilt_db from -6 to 6"),
-        (lambda: Room(reverberation_s=5.0), "reverberation_s from 0 to 2"),
         (lambda: Room((0.0, 0.0, 0.0), (0.5, 2.0, 2.0)), "a room of at least 1 m"),
     ],
 )

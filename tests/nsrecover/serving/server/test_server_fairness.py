@@ -50,33 +50,6 @@ def test_who_has_used_least_goes_first() -> None:
     assert order[:2] == ["greedy", "polite"]
 
 
-def test_a_client_has_all_places_alone_and_one_beside_others() -> None:
-    async def ask() -> None:
-        turns, order = Turns(4, 4), list[str]()
-        tasks = [asyncio.create_task(_waits(turns, "greedy", 0.05, order)) for _ in range(8)]
-        await asyncio.sleep(0.01)
-        assert len(order) == 4
-        tasks.append(asyncio.create_task(_waits(turns, "polite", 0.05, order)))
-        await asyncio.sleep(0.06)
-        assert order[4:] == ["polite", "greedy"]
-        await asyncio.gather(*tasks)
-
-    asyncio.run(ask())
-
-
-def test_a_client_that_goes_away_while_it_waits_leaves_no_hole() -> None:
-    async def ask() -> None:
-        turns, order = Turns(1, 1), list[str]()
-        first = asyncio.create_task(_waits(turns, "first", 0.05, order))
-        gone = asyncio.create_task(_waits(turns, "gone", 0.0, order))
-        await asyncio.sleep(0.01)
-        gone.cancel()
-        await asyncio.gather(first, _waits(turns, "last", 0.0, order))
-        assert order == ["first", "last"]
-
-    asyncio.run(ask())
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     path = tmp_path_factory.mktemp("tokens") / "tokens"
