@@ -132,7 +132,7 @@ def flickering(seen: Observation, number: int, seed: int) -> Observation:
 
 def _stretch(now: FloatArray, before: FloatArray) -> int:
     """Pixels that a pixel covers once it is nearer: at least 2."""
-    return 1 + int(np.ceil(float(np.median(before) / max(np.median(now), 1e-3))))
+    return 1 + int(np.ceil(float(np.median(before)) / max(float(np.median(now)), 1e-3)))
 
 
 def _rays(seen: Observation) -> FloatArray:

@@ -346,8 +346,9 @@ class ScenePerceiver:
         self, memory: Memory, observation: Observation, numbers: frozenset[int], expected: FloatArray
     ) -> Memory:
         """The memory with objects without depth where their outlines are, if no action was to move them."""
-        boxes, seen, unknown, occluded = (
-            each.copy() for each in (memory.boxes, memory.seen, memory.unknown, memory.occluded)
+        boxes, (seen, unknown, occluded) = (
+            memory.boxes.copy(),
+            (each.copy() for each in (memory.seen, memory.unknown, memory.occluded)),
         )
         for row, name in enumerate(memory.names):
             before = self._outlines.get(name)
