@@ -113,7 +113,7 @@ class Session(Generic[SceneT]):
         self._vetoed: tuple[Recovery[SceneT], ...] = ()
         self._records: list[StepRecord[SceneT]] = []
         self._helped_at = 0
-        self._recovering, self._stopped = 0, False
+        self._recovering, self._stopped, self._searching = 0, False, False
         self._start: SceneT | None = None
         self._start_s, self._clock = 0.0, Clock()
         self._during: During | None = None
@@ -304,7 +304,8 @@ class Session(Generic[SceneT]):
         self._note(Decided(Answer.LOOK_AGAIN, by))
         self._helped_at = len(self._records)
         stages = {StopCode.EXECUTION_FAILED: Purpose.CHECK, StopCode.NO_OBSERVATION: self._stage}
-        self._look(stages.get(self._request.why, Purpose.ANEW))
+        unseen = self._stage is Purpose.START or (self._stage is Purpose.JUDGE and self._executed and not self._kept)
+        self._look(stages.get(self._request.why, self._stage if unseen else Purpose.ANEW))
 
     def waited(self) -> None:
         """Report that time has passed since the last observation, before an action: the scene is looked at again.
@@ -316,7 +317,13 @@ class Session(Generic[SceneT]):
         self._look(Purpose.CHECK)
 
     def resumed(self) -> None:
-        """Go on from the comparison to the search, after `Listener.searches` has ended `observed` by an exception."""
+        """Go on from the comparison to the search, after `Listener.searches` has ended `observed` by an exception.
+
+        Raises:
+            OutOfTurn: no search was ended so.
+        """
+        if not self._searching:
+            raise OutOfTurn("expected a search that an exception has ended, found none; see session.request")
         self._conclude(self.monitor.found)
 
     def stop(self, reason: str = "") -> None:
@@ -424,6 +431,7 @@ class Session(Generic[SceneT]):
                 return
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
+        self._searching = False
         if recovery is not None and not recovery.found and self.listener.cancels():
             self._look(Purpose.ANEW)  # a search that was cut short proves nothing
             return
@@ -446,6 +454,7 @@ class Session(Generic[SceneT]):
         monitor, planner, seen = self.monitor, self.system.planner, found.observed
         budget_s, cancels = self.settings.budget_s, self.listener.cancels
         recovery = monitor.accepted()
+        self._searching = True
         if recovery is None:
             self.listener.searches()
             recovery = planner.recover(

@@ -8,8 +8,23 @@ import nsrecover
 from nsrecover import Answer, FactScene, Plan
 from nsrecover.core.episode import StopCode
 from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
-from nsrecover.domains import Derived, Domain, Effect, Exists, Kind, Not, Operator, Parameter, Role, fact, scene_of
+from nsrecover.domains import (
+    Derived,
+    Domain,
+    Effect,
+    Exists,
+    Kind,
+    Not,
+    Operator,
+    Parameter,
+    Role,
+    StateVariable,
+    fact,
+    scene_of,
+)  # fmt: skip
 from nsrecover.domains.household import household
+from nsrecover.errors import OutOfTurn
+from nsrecover.records import episode_log
 from nsrecover.session import AnySession
 
 SIDE = 0.04
@@ -112,3 +127,59 @@ def test_other_facts_are_asked_for_again(wrong: object) -> None:
     session.observed(wrong)
     assert isinstance(session.request, Look)
     assert session.problem.startswith("expected")
+
+
+def test_an_action_that_cannot_be_undone_trusts_what_is_read_of_its_condition() -> None:
+    tool, part = Parameter("?tool", "tool"), Parameter("?part", "part")
+    clinic = Domain.of(
+        "clinic", Kind("tool"), Kind("part"), StateVariable("sterile", ("unsterile", "sterile"), "tool"),
+        StateVariable("opened", ("whole", "opened"), "part"),
+        Operator("sterilise", (tool,), (), (Effect(adds=(("sterile", "?tool"),)),)),
+        Operator(
+            "cut", (tool, part), (fact("sterile", "?tool"),), (Effect(adds=(("opened", "?part"),)),), reversible=False,
+        ),
+    )  # fmt: skip
+    scene = scene_of(clinic, {"knife": "tool", "lid": "part"})
+    session = nsrecover.symbolic(scene).session(Plan.parse("sterilise(knife); cut(knife, lid)"), set())
+    done = list[str]()
+    while not session.request.final:
+        if isinstance(session.request, Act):
+            done.append(session.request.action.operator)
+        session.observed(set())
+    assert set(done) == {"sterilise"}
+
+
+def test_steps_that_worked_are_not_repeated_if_less_is_enough() -> None:
+    lamp = Parameter("?lamp", "lamp")
+    lamps = Domain.of(
+        "lamps", Kind("lamp"), StateVariable("lit", ("dark", "lit"), "lamp"),
+        Operator("switch_on", (lamp,), (), (Effect(adds=(("lit", "?lamp"),)),)),
+    )  # fmt: skip
+    scene = scene_of(lamps, dict.fromkeys("abcd", "lamp"))
+    session = nsrecover.symbolic(scene).session(Plan.parse("; ".join(f"switch_on({each})" for each in "abcd")), set())
+    lit, done = set[tuple[str, str]](), 0
+    while not session.request.final:
+        if isinstance(session.request, Act):
+            lit.add(("lit", session.request.action.arguments[0]))
+            done += 1
+            lit -= {("lit", "a")} if done == 4 else set()
+        session.observed(set(lit))
+    assert done == 5
+
+
+def test_a_search_that_no_exception_has_ended_cannot_be_resumed() -> None:
+    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
+    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), start)
+    with pytest.raises(OutOfTurn, match="expected a search"):
+        session.resumed()
+
+
+def test_an_action_whose_outcome_was_not_seen_is_judged_after_a_stop() -> None:
+    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
+    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), start)
+    session.observed(None)
+    session.stop("lunch")
+    session.repaired("Kim")
+    until_the_end(session, [{**start, "green": cube(0.45, 0.15, 1.5 * SIDE)}])
+    document = episode_log.to_document(session.episode, session.system.domain)
+    assert [record.action is not None for record in episode_log.from_document(document).records] == [True]

@@ -504,6 +504,13 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         reversible = self.instance.domain.operators[action.operator].reversible
         return self.certainty.alarm if reversible else self.certainty.irreversible
 
+    def _distrust(self, action: Action) -> None:
+        """Believe what is read, not that a reading is stuck, if an action needs it that cannot be undone."""
+        stuck = {prop for prop, _ in self.tracker.best.stuck}
+        reversible = self.instance.domain.operators[action.operator].reversible
+        if stuck and not reversible and rests_on(self.instance, self.tracker.best.state, action, stuck):
+            self.tracker.trust_readings()
+
     def _relied_on(self, facts: State, action: Action) -> tuple[Property, ...]:
         """What an action needs and is not certain enough.
 
@@ -549,6 +556,8 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _concluded(self, judged: JudgedFacts) -> Discrepancy[FactScene]:
         """Judge all observations of a step or check together."""
         domain, tracker, rest = self.instance.domain, self.tracker, self.expected.rest
+        if judged.phase is Phase.BEFORE and self._model.check:
+            self._distrust(rest[0])
         doubtful = self._doubtful(judged)
         settled = not doubtful or judged.made >= self.certainty.looks
         self._scene = self._without_guesses(self._believed(judged.looks[-1], settled), judged)

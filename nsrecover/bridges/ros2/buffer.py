@@ -248,4 +248,4 @@ class MessageBuffer:
         boxes = document.get("boxes")
         if not isinstance(boxes, Mapping):
             raise InvalidRecording(f'expected {{"boxes": {{name: [x, y, z, dx, dy, dz]}}}} on {BOXES}, found {boxes!r}')
-        return {str(name): None if box is None else tuple(box) for name, box in boxes.items()}, stamp_s
+        return {str(name): tuple(box) if isinstance(box, list) else box for name, box in boxes.items()}, stamp_s

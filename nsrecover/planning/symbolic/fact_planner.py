@@ -104,9 +104,11 @@ class FactPlanner:
         """
         began, limits = time.perf_counter(), self.limits(budget_s, cancelled)
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
-        step = self._resumes(state, plan, goal)
+        step, resumed = self._resumes(state, plan, goal), None
         if step is not None:
-            return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
+            resumed = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
+            if discrepancy is None or step >= discrepancy.step:
+                return resumed  # else other actions may be cheaper than to repeat steps that worked
         names = _names(plan, discrepancy)
         first = self._restored(state, trace, discrepancy, limits) if discrepancy is not None else None
         found = self._tidily(state, trace, names, limits)
@@ -114,9 +116,13 @@ class FactPlanner:
         seconds = time.perf_counter() - began
         if found.found:
             recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
+            if resumed is not None and resumed.cost <= recovery.cost:
+                return resumed
             if on_improvement is not None:
                 on_improvement(recovery)
             return recovery
+        if resumed is not None:
+            return resumed
         if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
             code = found.reason_code
             return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)

@@ -321,11 +321,13 @@ def plan_document(text: str) -> PlanDocument:
     if not text.lstrip().startswith("{"):
         return PlanDocument(Plan.parse([line.strip() for line in text.replace(";", "\n").splitlines() if line.strip()]))
     document = json_of(text, PLAN)
-    lines, targets, stages = (document.get(key) or () for key in ("plan", "targets", "stages"))
+    lines, targets, stages = (document.get(key) or [] for key in ("plan", "targets", "stages"))
+    if not isinstance(lines, list):
+        raise InvalidRecording(f'expected "plan": ["top(a, b)", …] on {PLAN}, found {lines!r:.80}')
     for name, given in (("targets", targets), ("stages", stages)):
-        if given and len(given) != len(lines):
+        if given and (not isinstance(given, list) or len(given) != len(lines)):
             raise InvalidRecording(
-                f"expected one entry of `{name}` for each of the {len(lines)} actions on {PLAN}, found {len(given)}"
+                f"expected one entry of `{name}` for each of the {len(lines)} actions on {PLAN}, found {given!r:.80}"
             )
     Plan.parse(lines)  # refuses an empty one
     return PlanDocument(
@@ -342,7 +344,10 @@ def stamp_of(message: Message, time_s: float) -> float:
     """When a message was measured: its header's stamp, or `stamp_s` of a JSON text, or when it arrived."""
     if hasattr(message, "header"):
         return seconds(message.header.stamp)
-    return float(json_of(message.data, "detections").get("stamp_s", time_s))
+    stamp = json_of(message.data, "detections").get("stamp_s", time_s)
+    if not isinstance(stamp, int | float):
+        raise InvalidRecording(f"expected `stamp_s` in seconds, found {stamp!r}")
+    return float(stamp)
 
 
 def seconds(stamp: Message) -> float:

@@ -205,3 +205,21 @@ def test_the_page_lists_every_code() -> None:
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.split("### Codes")[1].split("\n## ")[0], re.MULTILINE)) == {
         code.value: code.meaning for code in AnswerCode
     }
+
+
+@pytest.mark.parametrize("boxes", [{"stamp_s": "x"}, {"stamp_s": [1]}, {"boxes": {"green": 3.0}}])
+def test_boxes_that_cannot_be_used_are_asked_for_again(make: Make, boxes: dict[str, Any]) -> None:
+    core, _ = make(wait_s=0.2)
+    core.take(PLAN, SimpleNamespace(data=json.dumps({"plan": TOWER[:1]})))
+    good = {"green": [0.45, 0.0, 0.02, 0.04, 0.04, 0.04], "red": [0.45, 0.15, 0.02, 0.04, 0.04, 0.04]}
+    core.take(BOXES, SimpleNamespace(data=json.dumps({"boxes": good, **boxes})))
+    answer = core.submit({"what": "observed", "not_before": 0.1}).result(30)
+    assert (answer["code"], answer["request"]["code"]) == ("ok", "look")
+    assert answer["message"].startswith("expected")
+
+
+@pytest.mark.parametrize("plan", [{"plan": TOWER, "targets": 3}, {"plan": "top(green, red)"}])
+def test_a_plan_of_another_form_is_refused(make: Make, plan: dict[str, Any]) -> None:
+    core, _ = make()
+    core.take(PLAN, SimpleNamespace(data=json.dumps(plan)))
+    assert core.submit({"what": "observed"}).result(30)["code"] == "invalid_plan"
