@@ -718,6 +718,11 @@ def _likely(nodes: list[_Node], width: int) -> list[_Node]:
     return [node for node in kept if node.cost < kept[0].cost + _DEPTH]
 
 
+def _rank(one: Course) -> tuple[float, ...]:
+    """The cost; what may have been lost earlier or later was lost when that shows."""
+    return (round(one.cost, 3), *(-each.event * (each.mode == "dropped") for each in one.deviations))
+
+
 class Believer(Starts):
     """Finds the courses of events that explain one trace best."""
 
@@ -885,8 +890,6 @@ class Believer(Starts):
                 break
             found += self.search(list(dict.fromkeys(fresh))[:2])
         best_of = dict[tuple[CourseDeviation, ...], Course]()
-        # What may have been lost earlier or later was lost when that shows.
-        late = lambda one: tuple(-each.event * (each.mode == "dropped") for each in one.deviations)  # noqa: E731
-        for one in sorted(found, key=lambda each: (round(each.cost, 3), late(each))):
+        for one in sorted(found, key=_rank):
             best_of.setdefault(one.deviations, one)
         return list(best_of.values())
