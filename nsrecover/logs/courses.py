@@ -720,7 +720,8 @@ def _likely(nodes: list[_Node], width: int) -> list[_Node]:
 
 def _rank(one: Course) -> tuple[float, ...]:
     """The cost; what may have been lost earlier or later was lost when that shows."""
-    return (round(one.cost, 3), *(-each.event * (each.mode == "dropped") for each in one.deviations))
+    lost = [each.event for each in one.deviations if each.mode == "dropped"]
+    return (round(one.cost, 3), float(len(lost)), *(-float(event) for event in lost))
 
 
 class Believer(Starts):
