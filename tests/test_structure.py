@@ -20,7 +20,6 @@ FLAT = {"__init__.py", "__main__.py", "agent.py", "cli.py", "errors.py", "sessio
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
-    "nsrecover/logs/templates.py::_cause": 87,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
 }
 NOT_YET_FEW_PARAMETERS = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval.foreign_logs import logs_in
+from eval.logs.annotations import logs_in
 from eval.logs.judging import METRICS, JudgedLog, fitted, judged, reliability_of, reliability_table
 from eval.logs.runs import STRENGTHS, WIDE, WrittenLog, written_logs
 from eval.metrics import summary, transposed

@@ -66,18 +66,13 @@ def correct(
             found = solve(
                 home, start, [scene.formula(condition) for condition in wanted], familiar=known, prefer=plan,
                 forbidden={*forbidden, *odd}, objects=objects,
-                limits=Limits(most, until=_wall(until)),
+                limits=Limits(most, cancelled=lambda: time.thread_time() > until),
             )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, scene, order or plan)
             if found.status is RecoveryStatus.IMPOSSIBLE:
                 hopeless.add(task)
     return None
-
-
-def _wall(until: float) -> float | None:
-    """The time of `time.perf_counter` at which this thread may have run until another one."""
-    return None if math.isinf(until) else time.perf_counter() + max(0.1, until - time.thread_time())
 
 
 def _familiar(conditions: Sequence[StateFact], home: Instance, plan: Sequence[Action]) -> tuple[str, ...]:

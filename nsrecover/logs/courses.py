@@ -32,8 +32,9 @@ _DOUBT = 0.6
 """How much more often claims are wrong for each event that cannot be true."""
 _NEVER_REPORTED = 0.4
 """Rate of an empty gripper that is reported throughout, however often the robot grasps: it informs nobody."""
-LATE, NOWHERE = 2.6, 0.4
-"""Costs of a frame that shows the moment before, and of an object in some place when its place is not known."""
+LATE, NOWHERE, UNSEEN = 2.6, 0.4, 0.7
+"""Costs of a frame that shows the moment before, of an object in some place when its place is not known, and of one
+that is not in view although its place is."""
 _PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5}
 """Cost of what may come of a step; a step without a line may have been skipped, and the run may have stopped early."""
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
@@ -365,7 +366,21 @@ class Simulator:
                 wrong.append((PLACE, min(sure for _, sure in said)))
             elif thing != now.held and not now.at.get(thing):
                 more += NOWHERE
+        if event < len(self.views):
+            shown = [name for name in view.names if not self.scene.carried(name) and not self._shut(state, name)]
+            more += UNSEEN * sum(name not in view.names and name != now.held and any(now.inside(name, p) for p in shown)
+                                 for name in self.watched)  # fmt: skip
         return tuple(wrong), more
+
+    @cached_property
+    def watched(self) -> tuple[str, ...]:
+        """Objects that steps name and that can be carried."""
+        named = dict.fromkeys(name for step in self.steps for name in step.arguments)
+        return tuple(name for name in named if self.scene.carried(name) and not is_slice(name))
+
+    def _shut(self, state: State, place: str) -> bool:
+        """Whether a place hides what is in it."""
+        return self.scene.has(place, "door") and ("open", place) not in state
 
     def _placed(self, now: Snapshot, thing: str, facts: Sequence[StateFact]) -> bool:
         """Whether a claim about a place can be right: of what is nowhere, too."""
@@ -703,6 +718,12 @@ def _likely(nodes: list[_Node], width: int) -> list[_Node]:
     return [node for node in kept if node.cost < kept[0].cost + _DEPTH]
 
 
+def _rank(one: Course) -> tuple[float, ...]:
+    """The cost; what may have been lost earlier or later was lost when that shows."""
+    lost = [each.event for each in one.deviations if each.mode == "dropped"]
+    return (round(one.cost, 3), float(len(lost)), *(-float(event) for event in lost))
+
+
 class Believer(Starts):
     """Finds the courses of events that explain one trace best."""
 
@@ -870,7 +891,6 @@ class Believer(Starts):
                 break
             found += self.search(list(dict.fromkeys(fresh))[:2])
         best_of = dict[tuple[CourseDeviation, ...], Course]()
-        # What is as likely as something earlier shows only later.
-        for one in sorted(found, key=lambda each: (round(each.cost, 3), *(-other.event for other in each.deviations))):
+        for one in sorted(found, key=_rank):
             best_of.setdefault(one.deviations, one)
         return list(best_of.values())

@@ -293,7 +293,8 @@ def _goal_of(raw: RawTrace, names: Iterable[str]) -> tuple[tuple[StateFact, ...]
     else:
         conditions, unread = raw.goal, list[str]()
     heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*LIQUIDS}
-    heard |= {kind for kind in KINDS if Trait.FIXTURE in traits_of(kind)}
+    # The domain names its kinds, where the source says that it is this one; else what any home has.
+    heard |= {kind for kind in KINDS if raw.domain or Trait.FIXTURE in traits_of(kind)}
     for condition in conditions:
         for name in _terms(condition):
             bare = noun(whole(name))

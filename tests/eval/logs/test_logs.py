@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig, logs_in
+from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
 from eval.kitchen_logs import step_at
 from eval.logs.__main__ import judged_written, left_out
+from eval.logs.annotations import logs_in
 from eval.logs.household_world import conditions_of, judge
 from eval.logs.judging import METRICS
 from eval.logs.runs import written_logs
