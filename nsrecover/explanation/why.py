@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection
 
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Discrepancy, Phase
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.audience import participle
@@ -34,7 +35,7 @@ def agent_of(deviation: AnyDeviation, by_hand: str) -> Agent:
         deviation: what is not as expected.
         by_hand: who has changed the scene by hand just before, as the records say; empty if they say nothing.
     """
-    if deviation.cause in _OWN or (deviation.cause is Cause.DROPPED and isinstance(deviation, Deviation)):
+    if deviation.cause in _OWN or (deviation.cause is Cause.DROPPED and math.isfinite(deviation.distance_m)):
         return Agent.ROBOT
     return Agent.PERSON if by_hand and deviation.cause in _OF_OTHERS else Agent.UNKNOWN
 

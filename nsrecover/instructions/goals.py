@@ -103,8 +103,10 @@ class _GoalGrounder:
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
         self.notes += [f"I take '{text}' as a reason only." for text in reading.background]
         for clause in clauses:
-            if clause.thing is not None and clause.instead is not None and not clause.either:
-                self._ask_which(clause.thing, clause.instead)
+            one, other = clause.thing, clause.instead
+            if one is not None and other is not None and not clause.either and one not in self.said:
+                options = (one.name, other.name)
+                raise StopError(TaskQuestion(f"Which do you mean: {_or(options)}?", one, options))
         either = [(each.thing, each.instead) for each in clauses if each.thing is not None and each.instead is not None]
         self.notes += [f"Either will do: of {one.text} and {other.text} I take the first." for one, other in either]
         contents = " ".join(clause.content for clause in clauses)
@@ -114,12 +116,6 @@ class _GoalGrounder:
             if said not in contents and not said.startswith(meant)
         ]
         return Task(reading.sentence, tuple(stages), at, tuple(dict.fromkeys(self.notes)), reading.clauses)
-
-    def _ask_which(self, one: Phrase, other: Phrase) -> None:
-        """Ask which of two things is meant, unless that was said."""
-        if one not in self.said:
-            options = (one.name, other.name)
-            raise StopError(TaskQuestion(f"Which do you mean: {_or(options)}?", one, options))
 
     def _refuse(self, code: RefusalCode, text: str) -> None:
         raise StopError(Refusal(code, text))

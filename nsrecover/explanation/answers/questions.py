@@ -21,6 +21,7 @@ from nsrecover.explanation.answers.run import AskedRun, asked_run
 from nsrecover.explanation.answers.what_if import what_if
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who, read_question
+from nsrecover.language.tables import WORDS
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.util.english import capital, listed, the
 from nsrecover.util.python310 import StrEnum
@@ -69,15 +70,7 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "cost": course.took,
 }
 """Predicate -> its answer."""
-EXAMPLES = (
-    "what went wrong?", "why?", "when did it go wrong?", "which objects are in the wrong place?", "whose fault was it?",
-    "what did you do about it?", "was there a shorter way?", "did it work?", "what comes next?", "how much is left?",
-    "what should I do now?", "what are you waiting for?", "is it safe to reach in?", "did anybody veto?",
-    "what did you do?", "how long did it take?", "how did you notice it?", "what is the plan?", "what is where?",
-    "did anybody help you?", "where is the {}?", "what happened to the {}?", "why did you move the {}?",
-    "did you move the {}?", "who moved the {}?", "is the {} where it should be?", "what is on the {}?",
-    "what if you had not moved the {}?", "where did you last see the {}?", "are you holding the {}?",
-)  # fmt: skip
+EXAMPLES: Sequence[str] = WORDS["questions"]["offered"]
 """Questions that are understood, `{}` for an object."""
 OFFERED = 3
 
