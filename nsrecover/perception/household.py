@@ -196,7 +196,11 @@ class HouseholdPerceiver:
             del found[name]  # it is in front of a closed door
         shown = {self._known_as(name) for name in observation.labels.values()}
         if due is not None or before is not None or not observation.holding:
-            missed = {name: place for name, place in should.items() if name not in found and name not in shown}
+            missed = {
+                name: place
+                for name, place in should.items()
+                if name not in found and name not in shown and self._open(place, chances)
+            }
             found |= {name: set() for name in self._support.absent(observation, missed)}
         if not observation.holding:
             self._taken = None
@@ -233,6 +237,14 @@ class HouseholdPerceiver:
             return False
         read = chances.get(("open", fact[2]))
         return ("open", fact[2]) not in self._before | self._expected if read is None else read["open"] < 0.5
+
+    def _open(self, place: str, chances: Mapping[Property, Mapping[str, float]]) -> bool:
+        """Whether what is in a place can be seen: its door, if it has one, should be open and does not read as closed.
+
+        What is in a drawer moves with it: where it stood, nothing is seen once the drawer is closed.
+        """
+        should = Trait.DOOR not in self._traits(place) or ("open", place) in self._expected
+        return should and not self._shut(("at", "", place), chances)
 
     def _pieces(self, observation: Observation, facts: set[StateFact], certainty: dict[Property, float]) -> None:
         """What is known of sliced food: whether it is sliced, and the places of pieces, of which only some are seen."""

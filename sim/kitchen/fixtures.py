@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -131,3 +132,9 @@ class Finish:
     metal: Colour = (0.62, 0.64, 0.66)
     appliance: Colour = (0.82, 0.83, 0.85)
     floor: Colour = (0.55, 0.53, 0.50)
+
+
+def switch_of(fixtures: Iterable[Fixture], name: str) -> Fixture | None:
+    """The fixture whose switch turns something on and off, or is it; None if there is none."""
+    switches = (one for one in fixtures if one.switch is not None)
+    return next((one for one in switches if name in (one.operates or one.name, one.name)), None)

@@ -13,7 +13,7 @@ from nsrecover.errors import UnknownObject
 from sim.common.arm import STEP_S
 from sim.common.rounding import rounded
 from sim.kitchen.cell import KitchenCell
-from sim.kitchen.fixtures import Control, ControlKind, Fixture
+from sim.kitchen.fixtures import Control, ControlKind, Fixture, switch_of
 from sim.kitchen.shapes import JointKind, hold_joint
 
 Array = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ class Person:
     def switch(self, name: str, on: bool) -> None:
         """Turn something on or off."""
         cell = self._cell
-        fixture = switch_of(cell, name)
+        fixture = switch_of(cell.fixtures.values(), name)
         if fixture is None or fixture.switch is None:
             raise UnknownObject(f"expected something with a switch, found the {name}")
         if cell.states[name].on == on:
@@ -179,9 +179,3 @@ class Person:
         self.wait(_PRESS_S)
         if control.kind is not ControlKind.LEVER or not cell.states[fixture.name].on:
             hold_joint(cell.client, body, control.joint, joint)
-
-
-def switch_of(cell: KitchenCell, name: str) -> Fixture | None:
-    """The fixture whose switch turns something on and off, or is it; None if there is none."""
-    switches = (one for one in cell.fixtures.values() if one.switch is not None)
-    return next((one for one in switches if name in (one.operates or one.name, one.name)), None)

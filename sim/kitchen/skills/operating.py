@@ -11,9 +11,8 @@ import numpy.typing as npt
 from sim.common.rotations import rotation_about
 from sim.kitchen.assemblies import controls_of
 from sim.kitchen.devices import screen_of
-from sim.kitchen.fixtures import Control, ControlKind, Fixture
+from sim.kitchen.fixtures import Control, ControlKind, Fixture, switch_of
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.person import switch_of
 from sim.kitchen.reach import Station, ToolPose, tool_rotation
 from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
@@ -93,7 +92,7 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
             press_power(motion, name)
             _check(motion, name, on)
         return
-    fixture = switch_of(cell, name)
+    fixture = switch_of(cell.fixtures.values(), name)
     if fixture is None or fixture.switch is None:
         raise SkillFailure(f"the {name} has no switch")
     motion.check_hand_free()

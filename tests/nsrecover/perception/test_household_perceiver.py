@@ -251,3 +251,10 @@ def test_an_expected_place_that_is_in_view_and_empty_is_known() -> None:
     assert not gone.knows((PLACE, "plate"))
     grips = scene(seen("countertop", grips=True), Relations(("absent", "mug")))
     assert not grips.knows((PLACE, "mug")), "it may be what the gripper unexpectedly holds"
+
+
+def test_what_a_door_should_hide_is_not_gone() -> None:
+    stored = START - {("at", "mug", "countertop")} | {("at", "mug", "fridge")}
+    absent = Relations(("absent", "mug"))
+    assert not scene(seen("fridge"), absent, stored).knows((PLACE, "mug"))
+    assert scene(seen("fridge"), absent, stored | {("open", "fridge")}).knows((PLACE, "mug"))
