@@ -7,7 +7,6 @@ are first shifted in height so that the table, where they see it, is at z = 0.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +50,8 @@ class LiftingRules:
 
 RULES = LiftingRules()
 
+
+_Pixels = npt.NDArray[np.intp] | npt.NDArray[np.float64]
 
 ViewPixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]
 """Rows and columns (M,) of the pixels of one view that show objects, their points (M, 3), and instances (M,)."""
@@ -138,11 +139,11 @@ def to_world(
     return np.asarray(points + camera.world_from_camera[:3, 3], dtype=np.float32)
 
 
-def rays(camera: Camera, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> FloatArray:
+def rays(camera: Camera, rows: _Pixels, columns: _Pixels) -> npt.NDArray[np.float64]:
     """Directions (..., 3) of pixels in the camera's frame, 1 m long along its axis."""
     k = camera.intrinsics
     x, y = (columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1]
-    return np.stack([x, y, np.ones_like(x)], axis=-1)
+    return np.asarray(np.stack([x, y, np.ones_like(x)], axis=-1), np.float64)
 
 
 def table_height(observation: Observation, view: int) -> float:

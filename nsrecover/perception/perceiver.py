@@ -29,7 +29,7 @@ from nsrecover.perception.masks.lasting import rejoined
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.objects.association import RULES as COSTS
 from nsrecover.perception.objects.association import associate, association_costs
-from nsrecover.perception.objects.depthless import Depthless, Outline, depthless
+from nsrecover.perception.objects.depthless import Depthless, GlassOutline, depthless
 from nsrecover.perception.objects.detections import (
     AppearanceModel,
     Detections,
@@ -125,7 +125,7 @@ class ScenePerceiver:
         self._looks, self._compared = Looks(), NOT_COMPARED
         self._stood: dict[str, tuple[Stand, Stand]] = {}
         self._posed: dict[str, Cause] = {}
-        self._outlines: dict[str, Outline] = {}
+        self._outlines: dict[str, GlassOutline] = {}
 
     @property
     def masks(self) -> dict[str, tuple[int, ...]]:
@@ -279,7 +279,7 @@ class ScenePerceiver:
                 visual[row] = fuse_views(self._appearance.embed(crops, light), np.zeros(len(crops), np.intp), sizes, 1)[
                     0
                 ]
-                self._outlines[names[row]] = Outline(observation, tuple(own))
+                self._outlines[names[row]] = GlassOutline(observation, tuple(own))
                 boxes[row], dim[row] = Depthless.of(observation, without).standing(own), True
         memory = Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through)
         return replace(memory, shown=parts, seen=seen, unknown=dim)

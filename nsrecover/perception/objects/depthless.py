@@ -66,7 +66,7 @@ def depthless(observation: Observation, lifted: Sequence[ViewPixels]) -> frozens
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class GlassOutline:
     """The mask of an object without depth in the view that shows most of it.
 
     Attributes:
@@ -93,11 +93,11 @@ class Outline:
         """First and last row and column of the mask, (2, 2), without the outermost few pixels."""
         return np.quantile(np.stack(self.pixels), [LIFTING.trim, 1 - LIFTING.trim], axis=1)
 
-    def now(self, observation: Observation, numbers: Collection[int]) -> Outline | None:
+    def now(self, observation: Observation, numbers: Collection[int]) -> GlassOutline | None:
         """The nearest outline of its size among masks without depth of another observation; None if there is none."""
         if self.view >= len(observation.cameras) or not len(self.pixels[0]):
             return None
-        found = [Outline(observation, (number,)) for number in numbers]
+        found = [GlassOutline(observation, (number,)) for number in numbers]
         size = len(self.pixels[0])
         alike = [
             each
@@ -106,7 +106,7 @@ class Outline:
         ]
         return min(alike, key=lambda each: float(np.abs(each.ends - self.ends).max()), default=None)
 
-    def moved(self, other: Outline) -> bool:
+    def moved(self, other: GlassOutline) -> bool:
         """Whether another outline of the object in the same view is elsewhere."""
         low, high = other.ends - self.ends
         both = np.where(low * high > 0, np.minimum(np.abs(low), np.abs(high)), 0.0)

@@ -61,7 +61,7 @@ def test_objects_are_followed_without_their_names(seen: tuple[Observation, Truth
     after = perceive(other)
     assert after.names == before.names
     np.testing.assert_allclose(after.boxes, before.boxes, atol=1e-6)
-    assert sorted(perceive.instances) == sorted(before.names)
+    assert sorted(perceive.masks) == sorted(before.names)
     known = ScenePerceiver(bundle, association=Association.KNOWN)
     known(observation)
     assert not known(other).seen[:5].any(), "labels that nobody knows are other objects"
@@ -76,10 +76,10 @@ def test_what_appears_gets_a_name_of_its_own(seen: tuple[Observation, Truth]) ->
     first = perceive(replace(without(observation, newcomer), labels=labels))
     second = perceive(observation)
     assert newcomer not in first.names
-    assert perceive.unnamed == perceive.fork().unnamed == {"new object"}
+    assert perceive.reported.unnamed == perceive.fork().reported.unnamed == {"new object"}
     assert second.names == (*first.names, "new object")
     assert second.seen.all()
-    assert perceive.instances["new object"] == number
+    assert perceive.masks["new object"] == (number,)
 
 
 def test_a_fork_goes_its_own_way(seen: tuple[Observation, Truth]) -> None:
@@ -88,8 +88,8 @@ def test_a_fork_goes_its_own_way(seen: tuple[Observation, Truth]) -> None:
     before = perceive(observation)
     other = perceive.fork()
     assert not other(without(observation, before.names[2])).seen[2]
-    assert set(perceive.instances) == set(before.names)
-    assert set(other.instances) == set(before.names) - {before.names[2]}
+    assert set(perceive.masks) == set(before.names)
+    assert set(other.masks) == set(before.names) - {before.names[2]}
 
 
 def test_an_object_that_is_taken_away_is_missing() -> None:
@@ -141,11 +141,11 @@ def test_an_object_without_a_mask_is_unknown_and_not_missing(seen: tuple[Observa
         after = perceive(change(observation, name))
         assert [after.visibility(i) for i in range(5)] == 2 * [Visibility.SEEN] + [visibility] + 2 * [Visibility.SEEN]
         assert not after.missing.any()
-        assert perceive.unseen == {name: Unseen(name, reason)}
+        assert perceive.reported.unseen == {name: Unseen(name, reason)}
         np.testing.assert_allclose(after.boxes[2], before.boxes[2], atol=1e-6)
-        assert perceive.fork().unseen == perceive.unseen
+        assert perceive.fork().reported.unseen == perceive.reported.unseen
         assert perceive(observation).seen.all()
-        assert perceive.unseen == {}
+        assert perceive.reported.unseen == {}
 
 
 def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observation, Truth]) -> None:
@@ -182,7 +182,7 @@ def test_the_rest_of_a_hidden_object_is_no_other_object(
     )
     graph = perceive(other)
     assert graph.visibility(graph.index(name)) is expected
-    assert perceive.unnamed
+    assert perceive.reported.unnamed
 
 
 def test_look_alikes_that_change_places_are_told_apart(seen: tuple[Observation, Truth]) -> None:
