@@ -43,6 +43,7 @@ COMMANDS = {
     "logs": "eval.logs",
     "foreign_sentences": "eval.foreign_sentences",
     "foreign_logs": "eval.foreign_logs",
+    "foreign_simulators": "eval.foreign_simulators",
     "explanations": "eval.explanations",
     "fleet": "eval.checks.fleet",
     "fuzz": "eval.checks.fuzz",

@@ -7,12 +7,15 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from eval.common.statistics import share
-from eval.common.tables import document, markdown_table, number, percent, percent_of
+from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
 from eval.results.cells import PROVENANCE, standing
 from eval.run import METRICS, TABLE
 from nsrecover.errors import InvalidConfiguration, require_known
@@ -20,6 +23,8 @@ from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.origin import RUN
 
 _BLOCK = re.compile(r"<!-- begin: (results/[\w/]+)((?: \d+)*)(?: with (.+?))? -->\n.*?<!-- end -->", re.DOTALL)
+_HIGHLIGHTS = re.compile(r"(<!-- begin: highlights -->)\n.*?<!-- end -->", re.DOTALL)
+_NUMBER = re.compile(r"\{([\w/. ]+)(?::(\w+))?\}")
 
 
 def with_tables(text: str, root: Path) -> str:
@@ -33,7 +38,37 @@ def with_tables(text: str, root: Path) -> str:
     Raises:
         InvalidConfiguration: a folder has no table.md or no run.json, or no such table or column.
     """
-    return _BLOCK.sub(lambda match: _block(match, root), text)
+    filled = _BLOCK.sub(lambda match: _block(match, root), text)
+    return _HIGHLIGHTS.sub(lambda match: f"{match[1]}\n{highlights(root)}\n\n<!-- end -->", filled)
+
+
+def highlights(root: Path) -> str:
+    """The table that `highlights.yaml` describes: what is shown, the numbers, and where they come from.
+
+    Raises:
+        InvalidConfiguration: a result is missing.
+    """
+    rows = []
+    for row in yaml.safe_load((Path(__file__).parent / "highlights.yaml").read_text(encoding="utf-8")):
+        folder = root / "results" / row["result"]
+        metrics, origin = _read(folder / METRICS), _read(folder / PROVENANCE)
+        said = _NUMBER.sub(partial(_shown, metrics), row["says"])
+        command = " ".join(origin["commands"][0].split()[:3])
+        link = f"[`{command} …`](docs/{PAGE}#{row['result']})"
+        rows.append([row["what"], said, f"{link}, revision {origin['revision']}"])
+    return markdown_table(("what", "result", "command"), rows)
+
+
+def _shown(metrics: Mapping[str, Any], match: re.Match[str]) -> str:
+    """A number of some metrics as text."""
+    found, kind = value_at(metrics, match[1].split("/")), match[2] or ""
+    if kind == "of":
+        return str(found["of"])
+    if kind == "count":
+        return str(round((found["value"] or 0.0) * found["of"]))
+    if kind == "ms":
+        return milliseconds(found)
+    return str(found) if kind == "plain" else percent_of(found, 1)
 
 
 def _block(match: re.Match[str], root: Path) -> str:

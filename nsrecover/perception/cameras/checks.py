@@ -89,7 +89,11 @@ def check_observation(observation: Observation, agree_m: float = AGREE_M) -> tup
         return misplaced
     if not remaining:
         robot = _robot_seen(observation)
-        exchanged = (f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)
+        exchanged = (
+            finding
+            for finding, changed in _exchanged(observation)
+            if robot < 5 and _robot_seen(changed) > 20 and _plausible(changed)
+        )
         return (*exchanged,)[:1] or (*_without_masks(observation),)
     if _plausible(observation):  # but for a stricter `agree_m`
         return remaining
