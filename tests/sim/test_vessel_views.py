@@ -2,19 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from nsrecover.records.archive import Archive
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.views import record
 from train.states import read_examples
 
 
-def test_views_are_labelled_demonstrations_in_layouts_for_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sim.views.ROUNDS", 1)
-    monkeypatch.setattr("sim.views.IN_HAND", 1)
+def test_views_are_labelled_demonstrations_in_layouts_for_training(tmp_path: Path) -> None:
     record(1, 5, tmp_path)
     with Archive(tmp_path / "demonstrations.h5") as archive:
         notes = [archive[number].notes for number in archive.episodes]

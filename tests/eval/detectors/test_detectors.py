@@ -105,7 +105,7 @@ def test_a_recording_is_seen_through_a_sensor(compared):
 def noisy(compared):
     config = settings(compared[0])
     config.out = str(compared[0] / "noisy")
-    config.sensor, config.detector = SENSOR, {"ours": config.detector["ours"]}
+    config.sensor = SENSOR
     return config, MEASUREMENT.run(config)
 
 
