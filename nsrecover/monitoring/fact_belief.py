@@ -527,7 +527,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _hidden_by(self, facts: State, action: Action) -> list[Property]:
         """What the goal is about and is behind something closed after an action, but not before: seen now or never."""
         predicate, wanted = self.instance.domain.enclosed, self._wanted
-        if not predicate or not self._model.visits:
+        if not predicate:
             return []
         after, names = imagine(self.instance, facts, action), {name for _, name in wanted}
         conditions = {name: self.instance.condition((predicate, name)) for name in names}

@@ -104,7 +104,8 @@ class FactPlanner:
         """
         began, limits = time.perf_counter(), self.limits(budget_s, cancelled)
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
-        step, resumed = self._resumes(state, plan, goal), None
+        step = self._resumes(state, plan, goal)
+        resumed: Recovery[FactScene] | None = None
         if step is not None:
             resumed = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
             if discrepancy is None or step >= discrepancy.step:
