@@ -238,7 +238,7 @@ def test_what_a_tree_only_looks_at_is_no_action_and_what_it_skips_is_planned(tmp
 """
     )
     (raw,) = raw_logs(tmp_path / "tree.log")
-    assert [str(step) for step in raw.plan] == ["pick(Vial)", "put_on(Vial, Rack)"]
+    assert [str(step) for step in raw.plan] == ["pick(Vial)", "place(Vial, Rack)"]
     assert [(claim.facts[0], claim.holds) for event in raw.events for claim in event.claims] == [
         (("holding", "Vial"), False)
     ]
