@@ -37,8 +37,6 @@ from train.state_labels import shown_in, states_of, values_of, visible_variables
 CROP = 48
 FEWEST_EPISODES = 4
 """A value counts as demonstrated if it was seen in at least so many episodes."""
-MANY = 1000
-"""Frames from which on all weights of another model are learned on from."""
 _HELD_OUT = 5
 """Episodes of every fifth layout are not learned from: they decide on temperatures and thresholds."""
 
@@ -78,8 +76,8 @@ def train(
         batch: crops in a batch.
         rate: highest learning rate.
         seed: of everything random.
-        start: folder of a state model to learn on from, such as behind another sensor: what it reads is read further,
-            and with fewer than `MANY` frames its convolutions stay as they are, which takes seconds.
+        start: folder of a state model to learn on from, such as behind another sensor: its convolutions stay as they
+            are, which takes seconds, and what it reads is read further.
     """
     began = time.perf_counter()
     command = shlex.join(["python", "-m", "train.states", *sys.argv[1:]])
@@ -110,8 +108,7 @@ def learned(
         rate: highest learning rate.
         seed: of everything random.
         command: noted in the model.
-        start: whose weights are learned on from, those of the convolutions with at least `MANY` frames only; None: from
-            random ones.
+        start: whose convolutions stay as they are, and whose other weights are learned on from; None: from random ones.
 
     Raises:
         InvalidConfiguration: all frames are of layouts to learn from, or none.
@@ -138,7 +135,7 @@ def learned(
     )
     torch.manual_seed(seed)
     model = StateModel(config) if start is None else continued(start, config)
-    fit(model, learn, steps, batch, rate, seed, whole=start is None or len(learn) >= MANY)
+    fit(model, learn, steps, batch, rate, seed, whole=start is None)
     return calibrated(model, kept)
 
 
