@@ -121,14 +121,16 @@ class BoxesPerceiver:
         Raises:
             InvalidObservation: a box is malformed, or appearance features have another length than before.
         """
+        return self(observation, expected)
+
+    def __call__(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
+        """Same as `step`."""
         now = observation if isinstance(observation, SceneGraph) else scene_of_boxes(observation)
         if self._last is not None:
             now = _continued(self._last, now, expected)
         self._judge_orientations(now, expected)
         self._last = now
         return now
-
-    __call__ = step
 
     def _judge_orientations(self, now: SceneGraph, expected: SceneGraph | None) -> None:
         """Note which objects do not stand as they did, and how they stand."""
