@@ -29,6 +29,26 @@ def test_places_tell_objects_apart_that_look_alike() -> None:
     assert match([RED, RED], [box(0.4, 0), box(0.6, 0)], [RED, RED], [box(0.6, 0.01), box(0.4, 0.01)]) == [1, 0]
 
 
+def test_sizes_tell_objects_apart_that_look_alike_and_were_moved() -> None:
+    known = [box(0.4, 0, 0.03), box(0.6, 0, 0.06)]
+    assert match([RED, RED], known, [RED, RED], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)]) == [1, 0]
+
+
+def test_millimetres_of_size_do_not_outweigh_a_place() -> None:
+    """The second one is where it was; covered, it seems as large as the first one did between its neighbours."""
+    known = np.array([box(0.4, 0, 0.041), box(0.6, 0, 0.045)], np.float32)
+    seen = [box(0.4, 0.22, 0.045), box(0.6, 0, 0.042)]
+    assert match([RED, RED], known, [RED, RED], seen) == [0, 1]
+
+
+def test_how_objects_looked_at_first_tells_them_apart_when_the_last_look_was_poor() -> None:
+    reddish, orange = (np.array([1, g, 0], np.float32) / np.hypot(1, g) for g in (0.2, 0.9))
+    places, now = [box(0.4, 0), box(0.4, 0.1)], [box(0.45, 0.07), box(0.45, 0.03)]
+    # lying askew and half hidden, the first one looked like the second, near whose place it is now
+    assert match([orange, orange], places, [reddish, orange], now) == [1, 0]
+    assert match([orange, orange], places, [reddish, orange], now, first_looks=[reddish, orange]) == [0, 1]
+
+
 def test_a_few_pixels_at_the_edge_of_an_image_show_an_object_that_is_lost() -> None:
     known, reddish = np.array([box(0.4, 0)], np.float32), np.array([[0.5, np.sqrt(0.75), 0]], np.float32)
     reddened = np.array([[0.72, np.sqrt(1 - 0.72**2), 0]], np.float32)
