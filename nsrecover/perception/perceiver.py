@@ -170,6 +170,10 @@ class ScenePerceiver:
             InvalidObservation: the detector reports no object at all in the first observation, or no camera works;
                 nothing has changed then, so another observation can be tried.
         """
+        return self(observation, expected)
+
+    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
+        """Same as `step`."""
         check_kind(observation, Observation, "camera images")
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
@@ -192,8 +196,6 @@ class ScenePerceiver:
         self._masks = {name: _given(numbers, origin, parts) for name, numbers in masks_of.items()}
         graph = self._memory.graph()
         return graph if self._states is None else replace(graph, states=read_states(self._states, *self._shown))
-
-    __call__ = step
 
     def _whole(self, observation: Observation) -> tuple[Observation, dict[int, int]]:
         """An observation without masks that were split since the last one, and which number each part has now."""
