@@ -147,6 +147,7 @@ def test_an_action_that_cannot_be_undone_trusts_what_is_read_of_its_condition() 
             done.append(session.request.action.operator)
         session.observed(set())
     assert set(done) == {"sterilise"}
+    assert not any(turn.discrepancy.as_expected for turn in session.records)
 
 
 def test_steps_that_worked_are_not_repeated_if_less_is_enough() -> None:

@@ -570,6 +570,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 unmet = keeping_from(self.instance, tracker.best.before, judged.action)
             unsure = (p for p in self._acted_on(judged) if disputed.get(p, 1.0) < 1.0 - self.certainty.alarm)
             missing = [Unknown(p[1], p[0]) for p in sorted(unsure) if not judged.shows(p) and not drifts(p, domain)]
+            missing += [Unknown(p[1], p[0]) for p, _ in tracker.best.stuck if p in self._acted_on(judged)]
         elif not self._model.check:
             unmet = ()
         else:
