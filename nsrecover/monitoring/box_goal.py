@@ -124,9 +124,9 @@ class GoalScene:
 
 
 def _may_stand_in(graph: SceneGraph, row: int) -> bool:
-    """Whether another object that is not seen may bear what an object is believed to bear: it is as high."""
-    hidden = ~graph.seen
-    hidden[row] = False
+    """Whether another object that is not seen may bear what an object is believed to bear: it is as high, and free."""
+    bearing = {support_name(graph, each) for each in range(len(graph))}
+    hidden = [each for each in np.flatnonzero(~graph.seen) if each != row and graph.names[each] not in bearing]
     return bool((np.abs(graph.boxes[hidden, 5] - graph.boxes[row, 5]) < CONTACT_M).any())
 
 
