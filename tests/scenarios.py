@@ -277,7 +277,7 @@ FACTS: Mapping[str, Scenario] = {
     "drop": Scenario(DROP, requests=(1, "look", 1, 2, "look", 3, "look", "done")),
     # after it has failed twice, another way is tried: first take it away from where it is
     "never lifts": Scenario(
-        {0: "fails"}, requests=(1, "look", 1, "look", "act put(tube, bench)", 1, "look", "stopped repeated")
+        {0: "fails"}, requests=(1, "look", 1, "look", "act put(tube, bench)", "look", 1, "look", "stopped repeated")
     ),
     "one bad look": Scenario(shows={2: "wrong"}, requests=(1, 2, "look", "look", "look", 3, "look", "done")),
     "cannot tell, then seen": Scenario(shows={2: "unseen"}, requests=(1, 2, "look", 3, "look", "done")),

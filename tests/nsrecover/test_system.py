@@ -186,8 +186,9 @@ def test_rates_of_facts_are_learned_saved_and_used(tmp_path: Path) -> None:
 
 def test_actions_that_failed_in_the_runs_count_as_failures() -> None:
     failures = nsrecover.symbolic(HOME).calibrated(runs_of_facts(40, 20), 0.05).model.rates.failures
-    assert failures.operators["pick_up"].bad == pytest.approx(20, abs=1.5), "20 of 80 actions"
-    assert failures.operators["pick_up"].good == pytest.approx(60, abs=1.5)
+    # one look at each action: a late frame is possible, too
+    assert failures.operators["pick_up"].bad == pytest.approx(20, abs=5), "20 of 80 actions"
+    assert failures.operators["pick_up"].good == pytest.approx(60, abs=5)
 
 
 def test_runs_that_say_nothing_of_the_robot_are_refused() -> None:

@@ -15,7 +15,7 @@ GAP_M = 0.03
 
 @pytest.fixture(scope="module")
 def models() -> SceneModels:
-    return nsrecover.load().model.models
+    return nsrecover.load(rules=False).model.models
 
 
 def box(x: float, y: float, low: float, *sides: float) -> list[float]:

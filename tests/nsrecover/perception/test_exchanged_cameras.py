@@ -64,7 +64,7 @@ def test_cameras_that_fit_are_in_order_although_no_robot_is_in_view() -> None:
             pixel = camera.intrinsics @ np.linalg.inv(camera.world_from_camera)[:3] @ (*place, 0.0, 1.0)
             column, row = np.round(pixel[:2] / pixel[2]).astype(int)
             instances[view, row - 5 : row + 5, column - 5 : column + 5] = number
-    colour = np.full((*depth.shape, 3), 120, np.uint8)
+    colour = np.random.default_rng(0).integers(60, 180, (*depth.shape, 3), np.uint8)
     seen = Observation(colour, depth, instances, cameras, {1: "a", 2: "b", 3: "c"})
     assert check_observation(seen) == ()
 
