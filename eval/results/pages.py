@@ -51,11 +51,13 @@ def highlights(root: Path) -> str:
     rows = []
     for row in yaml.safe_load((Path(__file__).parent / "highlights.yaml").read_text(encoding="utf-8")):
         folder = root / "results" / row["result"]
-        metrics, origin = _read(folder / METRICS), _read(folder / PROVENANCE)
+        metrics = _read(folder / METRICS)
+        origin = _read(folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN))
         said = _NUMBER.sub(partial(_shown, metrics), row["says"])
-        command = " ".join(origin["commands"][0].split()[:3])
+        command = " ".join((origin.get("commands") or [origin["command"]])[0].split()[:3])
         link = f"[`{command} …`](docs/{PAGE}#{row['result']})"
-        rows.append([row["what"], said, f"{link}, revision {origin['revision']}"])
+        other = standing(folder)
+        rows.append([row["what"], said, f"{link}, revision {origin['revision']}{f' ({other})' * bool(other)}"])
     return markdown_table(("what", "result", "command"), rows)
 
 
