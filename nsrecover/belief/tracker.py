@@ -199,15 +199,8 @@ class Tracker:
 
     def _weigh(self, reads: Reads) -> None:
         """Weigh the courses by readings, and add those in which what is read otherwise was changed."""
-        first, fresh = not self._looks, list[CourseOfEvents]()
-        for one in self._courses:
-            wrong = self._wrong(one, reads)
-            fresh.append(self._read_by(one, wrong, reads))
-        best = max(each.weight - one.weight for one, each in zip(self._courses, fresh, strict=True))
-        least = best + math.log(WHOLLY_WRONG)
-        for place, one in enumerate(self._courses):
-            if fresh[place].weight < one.weight + least:
-                fresh[place] = replace(fresh[place], weight=one.weight + least)
+        first = not self._looks
+        fresh = self._bounded([self._read_by(one, self._wrong(one, reads), reads) for one in self._courses])
         top = max(each.weight for each in fresh)
         for one, read in zip(self._courses, tuple(fresh), strict=True):
             if read.misread and read.weight > top + LIKELY:
@@ -215,15 +208,24 @@ class Tracker:
                 fresh += self._changed(one, wrong, reads, top + LEAST)
                 fresh += self._with_other_object(one, wrong, reads) if first else ()
         self._courses = merged(fresh, False, WIDTH, LEAST)
-        believed, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
+        best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
         for prop, (value, sure) in reads.items():
-            if believed.get(prop, _NOTHING) == value:
+            if best.get(prop, _NOTHING) == value:
                 channel = prop[0], sure
                 if channel not in odds:
                     odds[channel] = self.misread.odds(prop, sure)
                 self._doubts[prop] = self._doubt(prop) * odds[channel]
         self._unknown -= reads.keys()
         self._read |= reads.keys()
+
+    def _bounded(self, read: list[CourseOfEvents]) -> list[CourseOfEvents]:
+        """The courses after an observation, none of them less likely by it than if it is wrong as a whole."""
+        pairs = list(zip(self._courses, read, strict=True))
+        least = max(each.weight - one.weight for one, each in pairs) + math.log(WHOLLY_WRONG)
+        return [
+            replace(each, weight=one.weight + least) if each.weight < one.weight + least else each
+            for one, each in pairs
+        ]
 
     def _wrong(self, one: CourseOfEvents, reads: Reads) -> list[Property]:
         """The properties that read otherwise than a course predicts."""

@@ -22,7 +22,7 @@ _INSIDE = "./#+&@'\u2019"
 """Marks that may stand between two letters or digits of a word, as in `box.1`, `a/b` and `person's`."""
 _ANYWHERE = "-_"
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u3164\uffa0\U000e0100-\U000e01ef]")
-"""Letters and marks that nobody sees: two names with and without them look the same."""
+"""Invisible letters and marks: two names with and without them look the same."""
 _PILED = re.compile("MMMM")
 """More marks on one letter than any script has."""
 _SCRIPT = dict.fromkeys(("HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"), "CJK")

@@ -116,9 +116,10 @@ class GoalScene:
             if visibility is Visibility.MISSING:
                 found[name] = evidence(0.0, misread=OVERLOOKED)
                 continue
-            implied = name in bearing and not intersects(graph.boxes[graph.index(name)], there).any()
-            implied = implied and not _may_stand_in(graph, graph.index(name))
-            if implied or visibility is Visibility.SEEN:
+            row = graph.index(name)
+            if visibility is Visibility.SEEN or (
+                name in bearing and not intersects(graph.boxes[row], there).any() and not _may_stand_in(graph, row)
+            ):
                 found[name] = evidence(float(self.unmet(graph, name) is None))
         return found
 

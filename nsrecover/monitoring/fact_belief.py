@@ -568,9 +568,10 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             problem = None if rest or found.deviations else self._goal_missed()
             if found.deviations and judged.action is not None and tracker.refused:
                 unmet = keeping_from(self.instance, tracker.best.before, judged.action)
-            unsure = (p for p in self._acted_on(judged) if disputed.get(p, 1.0) < 1.0 - self.certainty.alarm)
+            acted_on = self._acted_on(judged)
+            unsure = (p for p in acted_on if disputed.get(p, 1.0) < 1.0 - self.certainty.alarm)
             missing = [Unknown(p[1], p[0]) for p in sorted(unsure) if not judged.shows(p) and not drifts(p, domain)]
-            missing += [Unknown(p[1], p[0]) for p, _ in tracker.best.stuck if p in self._acted_on(judged)]
+            missing += [Unknown(p[1], p[0]) for p, _ in tracker.best.stuck if p in acted_on]
         elif not self._model.check:
             unmet = ()
         else:

@@ -55,8 +55,8 @@ class PerceiverRules:
     Attributes:
         nameless: cost of taking a detection for an object without a name; appearance, place and size cost up to about
             3.
-        remains: share of the most pixels in which an object was seen. Fewer in its place, that do not look like it, may
-            be what other objects leave to see of it: the colours of the few mix with those of the neighbours.
+        remains: share of the most pixels in which an object was seen. Fewer of another colour in its
+            place may belong to its neighbours.
         off_place_m: how an object stands is judged within this distance of where it should be,
         whole: if as many pixels show it, give or take this factor.
     """
@@ -347,7 +347,7 @@ class ScenePerceiver:
     def _with_moved_outlines(
         self, memory: Memory, observation: Observation, numbers: frozenset[int], expected: FloatArray
     ) -> Memory:
-        """The memory with objects without depth where their outlines are, if no action was to move them."""
+        """The memory with objects without depth where their outlines are, if no action should have moved them."""
         boxes, (seen, unknown, occluded) = (
             memory.boxes.copy(),
             (each.copy() for each in (memory.seen, memory.unknown, memory.occluded)),

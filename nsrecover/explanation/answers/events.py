@@ -42,7 +42,7 @@ class RunAnswer:
     """An answer as it is found.
 
     Attributes:
-        text: what is so, without yes or no.
+        text: the facts, without yes or no.
         holds: whether the proposition, not negated, holds; None: that is not known.
         unknown: the sentence that says so.
     """
