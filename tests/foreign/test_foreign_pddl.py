@@ -381,6 +381,16 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
     assert operator.cost_of(("a",)) == pytest.approx(price)
 
 
+@pytest.mark.parametrize("cost", ["(/ (weight ?b) 0)", "(/ (weight ?b) (pace))", "(* (weight ?b) (heavy))"])
+@pytest.mark.parametrize("given", ["(= (pace) 0) (= (weight a) 6)", ""])
+def test_costs_without_a_value_are_refused_with_their_line(cost: str, given: str) -> None:
+    text = of("(:functions (total-cost) (weight ?b - box) (pace) (heavy))"
+              + ACT.format("()", f"(and (done ?b) (increase (total-cost) {cost}))"))  # fmt: skip
+    with pytest.raises(InvalidConfiguration, match=r"expected values of .*, which actions cost, found none.* in line "):
+        scene(text, given, "(done a)", more="(:metric minimize (total-cost))")
+    scene(text, given, "(done a)")  # without a metric each action costs 1
+
+
 LONG = {
     "types": (f"(:types {' '.join(f't{i} - t{i + 1}' for i in range(20_000))} t20000 - object)", "at most 200 types"),
     "predicates": (f"(:predicates {' '.join(f'(p{i} ?a)' for i in range(20_000))})", ""),

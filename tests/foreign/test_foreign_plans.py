@@ -34,6 +34,11 @@ PLANS = {
         "pick-up(b-1); stack(b-1, a_2)",
     ),
     "a file of LPG": ("; Time 0.02\n; MetricValue 4.00\n\n0.0003:   (PICK-UP B) [1.0000]\n", "pick-up(b)"),
+    "two files of LPG": (
+        "; Version LPG-td-1.0\n; Time 0.00\n0.0003:   (FAR X) [1.0000]\n\n"
+        "; Version LPG-td-1.0\n; Time 0.02\n0.0003:   (NEAR X) [1.0000]\n",
+        "near(x)",
+    ),
     "Fast Downward": ("(pick-up b)\n(stack b a)\n; cost = 2 (unit cost)\n", "pick-up(b); stack(b, a)"),
     "two files of Fast Downward": (
         "(far x)\n(far y)\n; cost = 9 (general cost)\n(near x)\n; cost = 3 (general cost)\n",
@@ -87,6 +92,8 @@ def test_plans_are_read_and_written_again(writer: str) -> None:
         (";; Problem Unsolvable\n", "none"),
         ("solution found:\nTotal time: 0.1\n", "none"),
         ("plan:\n", "none"),
+        ("0.0: (a x) [1]\n1.001: (b x) [1]\n0.0: (c x) [1]\n", "begin anew with '0.000: (c x)"),
+        ("1e400: (a x) [1]\n", "1e400"),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
