@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import h5py
 import pytest
 import torch
 from hydra import compose, initialize_config_dir
@@ -26,10 +27,12 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording, NsrecoverError
 from nsrecover.explanation import Audience
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import episode_log
+from nsrecover.records import episode_log, recording
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
 from nsrecover.serving.server import ServerLimits, create_app
@@ -168,6 +171,9 @@ class ForeignConfig:
         "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
         "hydra: {job: {env_set: {LD_PRELOAD: evil.so}}}",
         "scene: {x: [{_target_: os.system}]}",
+        "hydra: {run: {dir: /tmp/elsewhere}}",
+        "hydra: {run: {dir: 'runs/${scene.x}'}}\nscene: {x: ../../elsewhere}",
+        "hydra: {sweep: {dir: '${oc.env:HOME}/sweeps'}}",
     ],
 )
 def test_hydra_starts_with_nothing_of_others(settings: str, tmp_path: Path) -> None:
@@ -186,6 +192,30 @@ def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
     found = composed(tmp_path, own, "+scene.y=3")
     assert found.hydra.callbacks.x["_target_"] == "mine.Callback"
     assert found.scene.y == 3
+
+
+def test_yaml_that_unpacks_without_end_is_refused_at_once(tmp_path: Path) -> None:
+    levels = ["m0: &m0 {a: 1}", *(f"m{k}: &m{k} {{<<: [{', '.join([f'*m{k - 1}'] * 30)}]}}" for k in range(1, 8))]
+    (tmp_path / "home.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidConfiguration, match="found <<"):
+        load_home(tmp_path / "home.yaml")
+    (tmp_path / "metadata.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidRecording, match="found <<"):
+        read_bag(tmp_path)
+
+
+def test_long_texts_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidConfiguration, match="brackets and words"):
+        domain_from_pddl(f"(define (domain d) {'(p) ' * 200_000})")
+    monkeypatch.setattr("nsrecover.records.archive.MAX_TEXT", 10_000)
+    for kind in (h5py.string_dtype(), "S20000"):
+        write_archive(tmp_path / "a.h5", [recording.example()])
+        with h5py.File(tmp_path / "a.h5", "r+") as file:
+            (episode,) = file["episodes"].values()
+            del episode["notes"]
+            episode.create_dataset("notes", data='{"a": "' + "x" * 15_000 + '"}', dtype=kind)
+        with pytest.raises(InvalidRecording, match="of notes"):
+            Archive(tmp_path / "a.h5").notes(0)
 
 
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])
