@@ -39,7 +39,6 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,
     MAX_BYTES,
-    MAX_TEXT,
     PER_OBSERVATION,
     Arrays,
     Header,
@@ -220,25 +219,7 @@ class Archive(ClosedByWith):
         data = _inside(group, name, self._where(episode))
         if data.nbytes > MAX_BYTES:
             raise InvalidRecording(too_large(self._where(episode), data.nbytes))
-        if _kind(data) == "U" and (size := self._longest_text(data)) > MAX_TEXT:
-            raise InvalidRecording(
-                f"expected at most {MAX_TEXT} bytes of {name} in {self._where(episode)}, found up to {size}; shorten it"
-            )
         return data
-
-    def _longest_text(self, data: H5) -> int:
-        """How many bytes the texts of an array can have: what the file holds besides arrays, if any length goes."""
-        length = _h5py().check_string_dtype(data.dtype).length
-        if length is not None:
-            return int(data.nbytes)
-        stored = list[int]()
-
-        def note(_: str, each: H5) -> None:
-            if hasattr(each, "dtype"):
-                stored.append(each.id.get_storage_size())
-
-        self._group.visititems(note)
-        return self.path.stat().st_size - sum(stored)
 
     def _arrays(self, episode: int, names: Iterable[str], part: slice | None = None) -> Arrays:
         """Read arrays of an episode, or a part of each along its first axis."""

@@ -80,9 +80,6 @@ PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.star
 """The arrays whose first axis is the observation."""
 
 
-MAX_TEXT = 64_000_000
-"""Largest accepted size of the texts of an array, bytes."""
-
 MAX_BYTES = 4_000_000_000
 """Largest accepted size of the arrays of one episode in memory: a small file may unpack to more than a machine has."""
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import h5py
 import pytest
 import torch
 from hydra import compose, initialize_config_dir
@@ -30,8 +29,7 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording, NsrecoverError
 from nsrecover.explanation import Audience
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import episode_log, recording
-from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records import episode_log
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
@@ -204,18 +202,9 @@ def test_yaml_that_unpacks_without_end_is_refused_at_once(tmp_path: Path) -> Non
         read_bag(tmp_path)
 
 
-def test_long_texts_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pddl_without_end_is_not_read() -> None:
     with pytest.raises(InvalidConfiguration, match="brackets and words"):
         domain_from_pddl(f"(define (domain d) {'(p) ' * 200_000})")
-    monkeypatch.setattr("nsrecover.records.archive.MAX_TEXT", 10_000)
-    for kind in (h5py.string_dtype(), "S20000"):
-        write_archive(tmp_path / "a.h5", [recording.example()])
-        with h5py.File(tmp_path / "a.h5", "r+") as file:
-            (episode,) = file["episodes"].values()
-            del episode["notes"]
-            episode.create_dataset("notes", data='{"a": "' + "x" * 15_000 + '"}', dtype=kind)
-        with pytest.raises(InvalidRecording, match="of notes"):
-            Archive(tmp_path / "a.h5").notes(0)
 
 
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])
