@@ -230,7 +230,8 @@ def _missing_to_tell(
     """What keeps one from saying that the scene is as expected.
 
     Objects that were moved and not seen since matter, and those on which observations disagree; before an action only
-    if it uses them. Objects in whose place something new is seen matter: it may be the same one, standing otherwise. Objects without depth matter if the action uses them, and every object if none at all is seen.
+    if it uses them. Objects in whose place something new is seen matter: it may be the same one, standing otherwise.
+    Objects without depth matter if the action uses them, and every object if none at all is seen.
     """
     matters = [
         each
