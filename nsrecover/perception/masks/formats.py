@@ -191,7 +191,7 @@ def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Dete
         raise InvalidObservation(
             f"expected a whole `number` and a finite `confidence`, found {number} and {confidence} in detection {place}"
         )
-    return _Detection(whole, name, mask_of(given["segmentation"], height, width), sure)
+    return _Detection(whole, str(name), mask_of(given["segmentation"], height, width), sure)
 
 
 def _once_each(found: Sequence[_Detection]) -> list[_Detection]:
