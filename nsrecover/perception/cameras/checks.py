@@ -209,14 +209,16 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
 
 
 def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
-    """Observations with the cameras in the orders that fit the images best."""
-    cameras = observation.cameras
+    """Observations with the cameras in the orders that fit the images best; a robot that is in view stays in view."""
+    cameras, robot = observation.cameras, _robot_seen(observation)
     for order in likely_orders(observation):
         names = ", ".join(cameras[i].name for i in order)
         finding = SensorFinding(
             SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
         )
-        yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
+        changed = replace(observation, cameras=tuple(cameras[i] for i in order))
+        if robot < EXCHANGE.robot_points or _robot_seen(changed) >= EXCHANGE.robot_points:
+            yield finding, changed
 
 
 def _reread(camera: Camera, pose: str) -> FloatArray:

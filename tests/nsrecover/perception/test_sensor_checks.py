@@ -140,6 +140,15 @@ def test_a_mistake_is_named(
     assert problem in {each.problem for each in findings}, findings
 
 
+def test_a_turned_camera_is_no_other_order_while_the_robot_is_in_view(seen: Observation) -> None:
+    """About the middle of the objects, as a mistake of 12 degrees in the calibration does."""
+    middle = np.eye(4)
+    middle[0, 3] = 0.525
+    moved = posed(seen, lambda p: middle @ turned(12, 2) @ np.linalg.inv(middle) @ p, (1,))
+    for apart in (VIEWS.agree_m, VIEWS.setup_agree_m):
+        assert [each.problem for each in check_observation(moved, apart)] == [SensorProblem.VIEWS_DISAGREE]
+
+
 @pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0), (0.0, -0.04), (0.03, 0.03)])
 def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shift: tuple[float, float]) -> None:
     aside = np.eye(4)
