@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from unified_planning.plans import SequentialPlan
@@ -379,6 +380,13 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
                          more="(:metric minimize (total-cost))")  # fmt: skip
     (operator,) = instance.domain.operators.values()
     assert operator.cost_of(("a",)) == pytest.approx(price)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_bytes(of(PUSH).encode(encoding))
+    with pytest.raises(InvalidConfiguration, match=r"found UTF-16 .* save it as UTF-8"):
+        domain_from_pddl(tmp_path / "domain.pddl")
 
 
 @pytest.mark.parametrize("cost", ["(/ (weight ?b) 0)", "(/ (weight ?b) (pace))", "(* (weight ?b) (heavy))"])
