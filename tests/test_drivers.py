@@ -8,13 +8,11 @@ from typing import Any
 import py_trees
 import pytest
 
-from nsrecover import RecoveryAgent
+from nsrecover import RecoveryAgent, Session, SessionSettings
 from nsrecover.bridges.behaviour_trees import FollowPlan
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look
-from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Supervisor
-from nsrecover.session import Session
 from tests.nsrecover.bridges.driven import by_behaviortree_cpp, by_gymnasium, by_http, by_ros2, http_server
 from tests.nsrecover.onboarding.driven import by_check, by_watch, recorded
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named

@@ -24,8 +24,7 @@ import numpy.typing as npt
 
 from eval.common.error_states import ErrorState
 from eval.common.rejoin import put_in_place
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults import BlockedPlace, Displaced, Fault, HelpingPerson, OutOfReach, Swap, Unstack
 from sim.tabletop.phases import SkillPhase

@@ -14,18 +14,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nsrecover import geometric, symbolic
+from nsrecover import Act, Action, Ask, Episode, Look, Plan, Session, SessionSettings, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import Episode
-from nsrecover.core.facts import Facts, FactScene, StateFact
-from nsrecover.core.scene import Box
-from nsrecover.core.sessions.requests import Act, Ask, Look
-from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core import Box, Facts, FactScene, StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, property_of
-from nsrecover.session import Session
 from nsrecover.system import AnySystem
 
 SIDE_M = 0.05

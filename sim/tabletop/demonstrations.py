@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.records.recording import Recording

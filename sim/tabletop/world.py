@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.domains.tabletop.operators import PUSH, REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M

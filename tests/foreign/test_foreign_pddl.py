@@ -9,12 +9,11 @@ import pytest
 from unified_planning.plans import SequentialPlan
 
 import nsrecover
-from nsrecover import Act, Action, Done, Look, Plan
+from nsrecover import Act, Action, Done, FactScene, Look, Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.plansys2 import read_plan, sequential, translate
 from nsrecover.bridges.unified_planning.export import steps_of, to_unified_planning
 from nsrecover.bridges.unified_planning.reduction import instance_of
-from nsrecover.core import FactScene
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan

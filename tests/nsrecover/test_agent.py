@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover import RecoveryPlanner, Rejoin, load
-from nsrecover.agent import RecoveryAgent
+from nsrecover import RecoveryAgent, RecoveryPlanner, Rejoin, System, load
 from nsrecover.core import Cause, EpisodeStatus, StepRecord
-from nsrecover.system import System
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.presets import sensor
 from sim.sensors.world import SensedWorld

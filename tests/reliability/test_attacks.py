@@ -20,15 +20,13 @@ import nsrecover
 from conf.command import register
 from conf.targets import TARGETS, VARIABLE, check_composed, instantiate, targets_in
 from eval.common.served import Served, served
-from nsrecover import Action, Plan, geometric
+from nsrecover import Action, FactScene, Plan, geometric, scene_of_boxes
 from nsrecover.bridges.pddl import domain_from_pddl
-from nsrecover.core.facts import FactScene
 from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
 from nsrecover.explanation import Audience
-from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client

@@ -20,14 +20,13 @@ import h5py
 import numpy as np
 import pytest
 
-from nsrecover import Plan, RecoveryAgent, geometric
+from nsrecover import Plan, Recording, RecoveryAgent, geometric
 from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
 from nsrecover.records import episode_log, recording
 from nsrecover.records.archive import Archive, write_archive
-from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_write, atomic_write_bytes
 from tests.commands import ROOT, run
 from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall

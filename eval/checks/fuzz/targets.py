@@ -19,10 +19,9 @@ from eval.checks.fuzz.strategies import documents, edited, yaml_documents
 from eval.instructions.generator import Generator
 from eval.instructions.understood import paraphrases
 from eval.logs.runs import written_logs
-from nsrecover import Plan, geometric, symbolic
+from nsrecover import FactScene, Plan, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate
-from nsrecover.core.facts import FactScene
 from nsrecover.domains.household import LASTING, HouseholdScene, household
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home

@@ -10,8 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidConfiguration
 from sim.common.cameras import DEFAULT_RIG

@@ -3,10 +3,9 @@
 import pytest
 
 import nsrecover
-from nsrecover import Plan
+from nsrecover import Act, Ask, Done, Look, Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.core import StateFact
-from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from nsrecover import load
+from nsrecover import System, load
 from nsrecover.core import Phase, Plan, SceneGraph, Trace
-from nsrecover.system import System
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
 

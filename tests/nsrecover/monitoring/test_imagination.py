@@ -5,11 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover import load
-from nsrecover.core import Plan, SceneGraph
+from nsrecover import Plan, SceneGraph, System, load
 from nsrecover.core.geometry import gaps
 from nsrecover.monitoring.imagination import as_expected
-from nsrecover.system import System
 
 SIDE = 0.042
 

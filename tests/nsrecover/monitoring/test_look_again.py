@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 import nsrecover
-from nsrecover import Plan, SceneGraph, System
-from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason, Verdict
-from nsrecover.core.explanation import Fact
+from nsrecover import Monitor, Plan, SceneGraph, System
+from nsrecover.core import Cause, Discrepancy, Fact, ReasonCode, RecoveryStatus, Unseen, UnseenReason, Verdict
 from nsrecover.core.protocols import Reported
-from nsrecover.core.recovery import ReasonCode, RecoveryStatus
-from nsrecover.monitoring.monitor import Monitor
 
 SIDE = 0.04
 PLACES = {"red": (0.45, -0.1), "green": (0.45, 0.0), "blue": (0.55, 0.1), "grey": (0.6, -0.15)}

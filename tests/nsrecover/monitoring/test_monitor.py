@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import Action, BoxesPerceiver, Discrepancy, Plan, Recording, SceneGraph, System
-from nsrecover.core import Cause, RecoveryStatus
+from nsrecover import Action, BoxesPerceiver, Cause, Discrepancy, Plan, Recording, RecoveryStatus, SceneGraph, System
 from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
 from nsrecover.records import recording
 

@@ -6,8 +6,7 @@ import pytest
 from scipy import ndimage
 from scipy.spatial.transform import Rotation
 
-from nsrecover.core import Camera, FloatArray, Observation
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Camera, Cause, FloatArray, Observation
 from nsrecover.perception.lifting import view_pixels
 from nsrecover.perception.objects.stances import stance_change
 
