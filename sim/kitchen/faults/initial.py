@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -23,14 +23,12 @@ _FILL = (0.4, 0.8)
 
 
 @dataclass(frozen=True)
-class AtStart(Fault):
+class AtStart(Fault, fault_class=FaultClass.INITIAL):
     """Something is not as it should be before the first action.
 
     Attributes:
         name: of the thing.
     """
-
-    fault_class: ClassVar[FaultClass] = FaultClass.INITIAL
 
     name: str
 
@@ -40,11 +38,8 @@ class AtStart(Fault):
 
 
 @dataclass(frozen=True)
-class DirtyAtStart(AtStart):
+class DirtyAtStart(AtStart, meaning="a vessel is dirty before the first action"):
     """A vessel is dirty."""
-
-    kind: ClassVar[str] = "dirty_at_start"
-    meaning: ClassVar[str] = "a vessel is dirty before the first action"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -59,16 +54,13 @@ class DirtyAtStart(AtStart):
 
 
 @dataclass(frozen=True)
-class FilledAtStart(AtStart):
+class FilledAtStart(AtStart, meaning="wine or coffee, for instance, is in a vessel before the first action"):
     """A liquid is in a vessel.
 
     Attributes:
         liquid: which.
         litres: how much.
     """
-
-    kind: ClassVar[str] = "filled_at_start"
-    meaning: ClassVar[str] = "wine or coffee, for instance, is in a vessel before the first action"
 
     liquid: str
     litres: float
@@ -98,15 +90,12 @@ class FilledAtStart(AtStart):
 
 
 @dataclass(frozen=True)
-class OccupiedAtStart(AtStart):
+class OccupiedAtStart(AtStart, meaning="a potato, for instance, is on the pan before the first action"):
     """A piece of food is in a vessel that should be empty.
 
     Attributes:
         vessel: name of the vessel.
     """
-
-    kind: ClassVar[str] = "occupied_at_start"
-    meaning: ClassVar[str] = "a potato, for instance, is on the pan before the first action"
 
     vessel: str
 
