@@ -10,7 +10,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.kinds import Trait, traits_of
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import FaultClass, OfOne
 from sim.kitchen.faults.choosing import bystanders, centre_of, free_things, one_of, picked_later, rounded, stands
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.floor_plan import FloorPlan
@@ -29,20 +29,14 @@ _TRIES = 60
 
 
 @dataclass(frozen=True)
-class PutFault(Fault, fault_class=FaultClass.EXECUTION):
+class PutFault(OfOne, fault_class=FaultClass.EXECUTION):
     """After an action, a person puts a thing somewhere.
 
     Attributes:
-        name: of the thing.
         bottom: where the middle of its bottom is put, metres.
     """
 
-    name: str
     bottom: Vector
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing."""
-        return frozenset({self.name})
 
     def after(self, person: Person, action: Action) -> None:
         """Put it there."""

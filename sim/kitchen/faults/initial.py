@@ -10,7 +10,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import UnknownObject, require_known
-from sim.kitchen.faults.base import START, Fault, FaultClass
+from sim.kitchen.faults.base import START, FaultClass, OfOne
 from sim.kitchen.faults.choosing import bystanders, one_of, used_by
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.scenes import KitchenSpec, ThingSpec
@@ -23,18 +23,8 @@ _FILL = (0.4, 0.8)
 
 
 @dataclass(frozen=True)
-class AtStart(Fault, fault_class=FaultClass.INITIAL):
-    """Something is not as it should be before the first action.
-
-    Attributes:
-        name: of the thing.
-    """
-
-    name: str
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing."""
-        return frozenset({self.name})
+class AtStart(OfOne, fault_class=FaultClass.INITIAL):
+    """Something is not as it should be before the first action."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.kinds import Trait, traits_of
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import Fault, FaultClass, OfOne
 from sim.kitchen.faults.choosing import free_things, one_of
 from sim.kitchen.faults.initial import LIQUIDS
 from sim.kitchen.faults.moment import Moment
-from sim.kitchen.faults.people import OfOne
 from sim.kitchen.person import Person
 from sim.kitchen.things import FRAGILE, Form
 from sim.kitchen.truth import piece_name

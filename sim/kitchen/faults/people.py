@@ -9,7 +9,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import Fault, FaultClass, OfOne
 from sim.kitchen.faults.choosing import (
     bystanders,
     centre_of,
@@ -32,18 +32,8 @@ _OPENED = 0.9
 
 
 @dataclass(frozen=True)
-class OfOne(Fault, fault_class=FaultClass.PERSON):
-    """Something happens to one thing or fixture after an action.
-
-    Attributes:
-        name: of it.
-    """
-
-    name: str
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing or fixture."""
-        return frozenset({self.name})
+class ByPerson(OfOne, fault_class=FaultClass.PERSON):
+    """Something happens to one thing or fixture after an action."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +62,7 @@ class Midway(Fault, fault_class=FaultClass.PERSON, meaning="a person acts while 
 
 
 @dataclass(frozen=True)
-class DoorOpened(OfOne, meaning="a person opens a door or drawer"):
+class DoorOpened(ByPerson, meaning="a person opens a door or drawer"):
     """A person opens a door or drawer."""
 
     @classmethod
@@ -87,7 +77,7 @@ class DoorOpened(OfOne, meaning="a person opens a door or drawer"):
 
 
 @dataclass(frozen=True)
-class DoorClosed(OfOne, meaning="a person closes a door or drawer"):
+class DoorClosed(ByPerson, meaning="a person closes a door or drawer"):
     """A person closes a door or drawer."""
 
     @classmethod
@@ -102,7 +92,9 @@ class DoorClosed(OfOne, meaning="a person closes a door or drawer"):
 
 
 @dataclass(frozen=True)
-class Taken(OfOne, meaning="a person takes a thing that the plan needs and puts it down on another worktop or table"):
+class Taken(
+    ByPerson, meaning="a person takes a thing that the plan needs and puts it down on another worktop or table"
+):
     """A person takes a thing and puts it down elsewhere.
 
     Attributes:
@@ -129,7 +121,7 @@ class Taken(OfOne, meaning="a person takes a thing that the plan needs and puts 
 
 
 @dataclass(frozen=True)
-class Added(OfOne, meaning="a person puts something into a vessel, into the sink or on a burner"):
+class Added(ByPerson, meaning="a person puts something into a vessel, into the sink or on a burner"):
     """A person puts a thing into a vessel, into the sink or on a burner.
 
     Attributes:
@@ -168,7 +160,7 @@ class Added(OfOne, meaning="a person puts something into a vessel, into the sink
 
 
 @dataclass(frozen=True)
-class Switched(OfOne, meaning="a person turns something on or off"):
+class Switched(ByPerson, meaning="a person turns something on or off"):
     """A person turns something on or off.
 
     Attributes:
@@ -189,7 +181,7 @@ class Switched(OfOne, meaning="a person turns something on or off"):
 
 
 @dataclass(frozen=True)
-class ApplianceStopped(OfOne, meaning="an appliance stops by itself"):
+class ApplianceStopped(ByPerson, meaning="an appliance stops by itself"):
     """An appliance turns itself off."""
 
     @classmethod
@@ -204,7 +196,7 @@ class ApplianceStopped(OfOne, meaning="an appliance stops by itself"):
 
 
 @dataclass(frozen=True)
-class ApplianceStarted(OfOne, meaning="an appliance starts by itself"):
+class ApplianceStarted(ByPerson, meaning="an appliance starts by itself"):
     """An appliance turns itself on."""
 
     @classmethod

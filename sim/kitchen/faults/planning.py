@@ -7,10 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.domains.household.kinds import CATEGORIES
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import Fault, FaultClass, Mistake, OfAction
+from sim.kitchen.faults.base import FaultClass, Mistake, OfAction, OfOne
 from sim.kitchen.faults.choosing import one_of, replaced, similar
 from sim.kitchen.faults.moment import Moment
 
@@ -46,21 +46,15 @@ class WrongOrder(OfAction, fault_class=FaultClass.PLANNING, meaning="two steps o
 
 @dataclass(frozen=True)
 class AddedSteps(
-    Fault, fault_class=FaultClass.PLANNING, meaning="the plan slices a tomato, for instance, that is to be served whole"
+    OfOne, fault_class=FaultClass.PLANNING, meaning="the plan slices a tomato, for instance, that is to be served whole"
 ):
     """The plan has steps that the task does not need and that spoil its food.
 
     Attributes:
-        name: of the food.
         steps: the steps, as text.
     """
 
-    name: str
     steps: tuple[str, ...]
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The food."""
-        return frozenset({self.name})
 
     def altered(self, plan: Plan) -> Plan:
         """The plan with the steps before that of the moment."""
@@ -85,9 +79,7 @@ class WrongInPlan(Mistake, fault_class=FaultClass.PLANNING, meaning="the plan na
 
 @dataclass(frozen=True)
 class AmbiguousReference(
-    Mistake,
-    fault_class=FaultClass.PLANNING,
-    meaning="the plan says `container`, for instance, and the robot takes the wrong one",
+    WrongInPlan, meaning="the plan says `container`, for instance, and the robot takes the wrong one"
 ):
     """From one step on, the plan uses a word that several things or places can mean, and the robot takes a wrong one.
 
@@ -109,10 +101,6 @@ class AmbiguousReference(
         words = sorted(word for word, nouns in CATEGORIES.items() if {noun(old), noun(new)} <= nouns)
         word = one_of(rng, words)
         return None if word is None else cls(moment.step, old, new, word)
-
-    def altered(self, plan: Plan) -> Plan:
-        """The plan as the robot understands it."""
-        return replaced(plan, self.old, self.new, self.at_step)
 
 
 def _mistaken(moment: Moment, rng: np.random.Generator, names: tuple[str, ...]) -> tuple[str, str] | None:
