@@ -53,7 +53,6 @@ class AnytimeConfig(Settings):
     budgets_ms: list[float] = field(default_factory=lambda: [1, 2, 5, 10, 20, 50, 100, 200])
     best_s: float = 2.0
     checkpoint: str | None = None
-    out: str = "outputs/anytime"
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ class ForeignLogsConfig(Settings):
 
     files: list[str] = field(default_factory=list)
     deletions: int = 3
-    out: str = "outputs/foreign_logs"
 
 
 def without_a_line(log: RawTrace, count: int) -> Iterator[RawTrace]:

@@ -50,7 +50,6 @@ class SimulatorConfig(Settings):
 
     episodes: int = 60
     checkpoint: str | None = None
-    out: str = "outputs/foreign_simulators"
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,6 @@ class KitchenTasksConfig(Settings):
 
     runs: int = 24
     tasks: list[str] = field(default_factory=list)
-    out: str = "outputs/kitchen_tasks"
 
 
 @dataclass(frozen=True)

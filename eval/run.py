@@ -63,7 +63,7 @@ class Settings:
         seed: another one gives a fresh, never-seen set, the same one the same.
         workers: number of processes; the result does not depend on it.
         parallel: loky for processes of this machine; ray for tasks of the Ray cluster at RAY_ADDRESS, or of one here.
-        out: output folder; a run that was stopped continues there.
+        out: output folder, by default that of the command in `paths.outputs`; a run that was stopped continues there.
     """
 
     seed: int = 0

@@ -55,7 +55,6 @@ class FleetConfig(Settings):
     boxes: bool = False
     seconds: float = 120.0
     every_s: float = 1.0
-    out: str = "outputs/fleet"
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ class CompletionConfig(Settings):
     lies: list[float] = field(default_factory=lambda: [0.0, 0.02, 0.05, 0.1])
     drops: list[float] = field(default_factory=lambda: [0.0, 0.1])
     changes: list[float] = field(default_factory=lambda: [0.0, 0.1])
-    out: str = "outputs/completion"
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,6 @@ class ForeignConfig(Settings):
     """
 
     files: list[str] = field(default_factory=lambda: [])
-    out: str = "outputs/foreign_sentences"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,6 @@ class InstructionsConfig(Settings):
     searches: int = 5
     corrections: int = 2
     half: str = "development"
-    out: str = "outputs/instructions"
 
 
 def recovered(episodes: int, seed: int) -> dict[str, Any]:

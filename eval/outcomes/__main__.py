@@ -66,7 +66,6 @@ class OutcomesConfig(Settings):
     calibration: int = 4000
     exam: int = 8000
     footage: str = "data/outcomes"
-    out: str = "outputs/outcomes"
 
 
 @dataclass(frozen=True)

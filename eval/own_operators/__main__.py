@@ -61,7 +61,6 @@ class OwnOperatorsConfig(Settings):
     worlds: int = 20
     episodes: int = 15
     shown: list[int] = field(default_factory=lambda: [20, 50, 200, 1000])
-    out: str = "outputs/own_operators"
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,6 @@ class PlanningConfig(ErrorStatesConfig):
     planner: dict[str, Any] = options(["ours", "replan"])
     budget_s: float = 30.0
     fidelity: Fidelity = Fidelity.KINEMATIC
-    out: str = "outputs/planning"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "V": 120})
 
 

@@ -112,7 +112,6 @@ class SensingConfig(EpisodesConfig):
     conditions: dict[str, Any] = options("presets")
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     looks: int = 3
-    out: str = "outputs/sensing"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 100, "II": 60, "III": 60, "IV": 60})
 
 

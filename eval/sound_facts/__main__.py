@@ -66,7 +66,6 @@ class SoundFactsConfig(Settings):
     snr_db: float = 20.0
     checkpoint: str | None = None
     workers: int = 1
-    out: str = "outputs/sound_facts"
 
 
 Event = tuple[str, str, float, float]

@@ -56,7 +56,6 @@ class SoundsConfig(Settings):
     snr_db: list[float] = field(default_factory=lambda: [20.0, 10.0, 0.0])
     checkpoint: str | None = None
     baseline: bool = True
-    out: str = "outputs/sounds"
 
 
 def check(config: SoundsConfig) -> None:

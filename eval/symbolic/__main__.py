@@ -160,7 +160,6 @@ class SymbolicConfig(Settings):
     proofs: int = 20
     budget_s: float = 60.0
     workers: int = 1
-    out: str = "outputs/symbolic"
 
 
 def check(config: SymbolicConfig) -> None:
