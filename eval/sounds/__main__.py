@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from eval.common.statistics import share_of
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import document, markdown_table, percent_of, with_interval
 from eval.run import Measurement, Run, Settings, run
 from eval.sounds.strangers import FRESH, STRANGERS, stranger
 from nsrecover.errors import InvalidConfiguration
@@ -194,10 +194,6 @@ def _to_fit(config: SoundsConfig, snr_db: float) -> tuple[list[npt.NDArray[np.fl
     return rows, labels
 
 
-def _score(found: dict[str, float]) -> str:
-    return f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"
-
-
 def table_of(metrics: dict[str, Any]) -> str:
     """The contents of metrics.json as Markdown."""
     head = ["noise", "macro-F1", "macro-F1, groups", "known called unknown", "strange called unknown", "fresh ones"]
@@ -209,13 +205,13 @@ def table_of(metrics: dict[str, Any]) -> str:
                     percent_of(each["strange"][kind], 1) if "strange" in each else "-" for kind in ("all", "fresh")
                 ]
                 unknown = percent_of(each["called_unknown"], 1)
-                f1 = [_score(each["macro_f1"]), _score(each["macro_f1_groups"])]
+                f1 = [with_interval(each["macro_f1"]), with_interval(each["macro_f1_groups"])]
                 rows.append([f"{ratio} dB", name, *f1, unknown, *strange])
     parts = [markdown_table([head[0], "recognised by", *head[1:]], rows)]
     head = ["noise", "macro-F1 of enrolled sounds", "others called enrolled"]
     own = {ratio: each["enrolled"] for ratio, each in metrics["snr_db"].items()}
     parts.append(markdown_table(head, [
-        [f"{ratio} dB", _score(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
+        [f"{ratio} dB", with_interval(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
         for ratio, each in own.items()
     ]))  # fmt: skip
     return document(*parts)

@@ -162,11 +162,6 @@ class SymbolicConfig(Settings):
     workers: int = 1
 
 
-def check(config: SymbolicConfig) -> None:
-    """Refuse a machine without Fast Downward."""
-    require("this command")
-
-
 def proof(case: DomainCase, budget_s: float) -> DomainOutcome:
     """A repair next to Fast Downward."""
     _ready()
@@ -191,7 +186,7 @@ MEASUREMENT = Measurement[SymbolicConfig](
     SymbolicConfig,
     measure,
     domain_tables,
-    check=check,
+    check=lambda config: require("this command"),
     least={"proofs": 1, "budget_s": 0},
     checkpoint=None,
     adds=("proofs",),
