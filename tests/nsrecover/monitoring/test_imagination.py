@@ -5,16 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover import Plan, SceneGraph, System, load
+from nsrecover import Plan, SceneGraph, System
 from nsrecover.core.geometry import gaps
 from nsrecover.monitoring.imagination import as_expected
 
 SIDE = 0.042
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return load()
 
 
 @pytest.fixture
