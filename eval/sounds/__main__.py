@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of, with_interval
 from eval.run import Measurement, Run, Settings, run
 from eval.sounds.strangers import FRESH, STRANGERS, stranger
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SHIPPED, SoundModel
 from nsrecover.perception.sounds import UNKNOWN_SOUND
 from nsrecover.perception.spectrogram import RATE_HZ
@@ -58,16 +57,6 @@ class SoundsConfig(Settings):
     baseline: bool = True
 
 
-def check(config: SoundsConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.clips < 2 or config.seed < 0 or not config.snr_db:
-        raise InvalidConfiguration(
-            f"expected at least 2 clips, a seed of at least 0 and a ratio, found clips={config.clips}, "
-            f"seed={config.seed}, snr_db={config.snr_db}"
-        )
-    SoundModel.load(config.checkpoint)
-
-
 def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
     """Recognise recordings of every class and of strange sounds."""
     model = SoundModel.load(config.checkpoint)
@@ -84,15 +73,13 @@ def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
 def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
     """All scores at one ratio of sound to noise."""
     truth, guesses, rows, seconds = list[str](), list[str](), [], 0.0
-    for number in tqdm(range(config.clips), desc=f"{snr_db:g} dB", unit="round"):
-        for index, label in enumerate(CLASSES):
-            samples, rate_hz, _ = example(label, np.random.default_rng([config.seed, _KNOWN, number, index]), snr_db)
-            truth.append(label)
-            began = time.perf_counter()
-            guesses.append(best(model, samples, rate_hz))
-            seconds += time.perf_counter() - began
-            if config.baseline:
-                rows.append(features(samples, rate_hz))
+    for label, samples, rate_hz in _clips(config, _KNOWN, snr_db):
+        truth.append(label)
+        began = time.perf_counter()
+        guesses.append(best(model, samples, rate_hz))
+        seconds += time.perf_counter() - began
+        if config.baseline:
+            rows.append(features(samples, rate_hz))
     actual, guessed = np.array(truth), np.array(guesses)
     known = np.isin(actual, model.config.classes)
     result = scores(model, actual[known], guessed[known], config.seed)
@@ -100,9 +87,19 @@ def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any
     result["strange"] = _strange(config, model, snr_db)
     result["enrolled"] = _enrolled(config, model, snr_db)
     if config.baseline:
-        baseline = SpectralBaseline.fit(*_to_fit(config, snr_db))
+        fitted = [(label, features(*sound)) for label, *sound in _clips(config, _FIT, snr_db)]
+        baseline = SpectralBaseline.fit([row for _, row in fitted], [label for label, _ in fitted])
         result["baseline"] = scores(model, actual, np.array(baseline.predict(rows)), config.seed)
     return result
+
+
+def _clips(config: SoundsConfig, purpose: int, snr_db: float) -> Iterator[tuple[str, npt.NDArray[np.float32], int]]:
+    """Recordings of every class: its name, samples and their rate."""
+    for number in tqdm(range(config.clips), desc=f"{snr_db:g} dB", unit="round"):
+        for index, label in enumerate(CLASSES):
+            rng = np.random.default_rng([config.seed, purpose, number, index])
+            samples, rate_hz, _ = example(label, rng, snr_db)
+            yield label, samples, rate_hz
 
 
 def best(model: SoundModel, samples: npt.ArrayLike, rate_hz: int) -> str:
@@ -182,18 +179,6 @@ def _enrolled(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[st
     return {"macro_f1": f1, "others_called_enrolled": share_of(shares)}
 
 
-def _to_fit(config: SoundsConfig, snr_db: float) -> tuple[list[npt.NDArray[np.float64]], list[str]]:
-    """Features of other recordings at the same ratio, and their classes."""
-    rows, labels = [], []
-    for number in range(config.clips):
-        for index, label in enumerate(CLASSES):
-            rng = np.random.default_rng([config.seed, _FIT, number, index])
-            samples, rate_hz, _ = example(label, rng, snr_db)
-            rows.append(features(samples, rate_hz))
-            labels.append(label)
-    return rows, labels
-
-
 def table_of(metrics: dict[str, Any]) -> str:
     """The contents of metrics.json as Markdown."""
     head = ["noise", "macro-F1", "macro-F1, groups", "known called unknown", "strange called unknown", "fresh ones"]
@@ -217,7 +202,14 @@ def table_of(metrics: dict[str, Any]) -> str:
     return document(*parts)
 
 
-MEASUREMENT = Measurement(SoundsConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))
+MEASUREMENT = Measurement(
+    SoundsConfig,
+    measure,
+    table_of,
+    check=lambda config: SoundModel.load(config.checkpoint),
+    least={"clips": 2, "snr_db": -200},
+    checkpoint=str(SHIPPED),
+)
 
 
 if __name__ == "__main__":
