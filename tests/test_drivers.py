@@ -47,10 +47,7 @@ def turn(session: Session[Any], world: ScriptedWorld, person: Refusing) -> None:
 
 def bare_loop(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
     """The loop of the documentation."""
-    session = new_session(world, scenario)
-    if scenario.resumes:
-        turn(session, world, person)
-        session = pickle.loads(pickle.dumps(session))
+    session = begun(world, scenario, person)
     while not session.request.final:
         turn(session, world, person)
     return session.episode

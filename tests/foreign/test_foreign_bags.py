@@ -35,6 +35,7 @@ from nsrecover.records.recording import Recording, example
 from nsrecover.records.runs import read_run
 from tests.case_files import cases_of
 from tests.commands import run
+from tests.observations import one_view
 
 nsr = partial(run, "nsrecover.cli.app")
 STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -45,22 +46,12 @@ Sent = tuple[float, str, str, Any]
 Change = Callable[[Sent], list[Sent]]
 
 
-def one_view() -> Recording:
-    seen = [
-        replace(
-            each,
-            time_s=each.time_s + 10,
-            rgb=each.rgb[:1],
-            depth_m=each.depth_m[:1],
-            instances=each.instances[:1],
-            cameras=each.cameras[:1],
-        )
-        for each in WHOLE.observations[:2]
-    ]
+def one_action() -> Recording:
+    seen = [replace(one_view(each), time_s=each.time_s + 10) for each in WHOLE.observations[:2]]
     return Recording(Plan(WHOLE.plan.actions[:1]), tuple(seen))
 
 
-EPISODE = one_view()
+EPISODE = one_action()
 SENT = [each for each in RunMessages(BagSettings(), STORE.types).of_run(EPISODE) if not each[1].startswith("/right")]
 
 
