@@ -13,8 +13,7 @@ from scipy import ndimage
 
 from eval.real.edits import again, flickering, moved, noisy, removed, replaced
 from eval.real.readers import Frame
-from nsrecover.core import Action, Camera, FloatArray, Observation, Plan
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Camera, Cause, FloatArray, Observation, Plan
 from nsrecover.errors import NsrecoverError
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.masks.table import SeenTable, TableMasks, find_table, masks_on

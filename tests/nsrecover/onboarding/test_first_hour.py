@@ -28,13 +28,18 @@ OLD_PYTHON = "import runpy, sys; sys.modules['tomllib'] = None; runpy.run_path('
 """Runs the test of a project without the modules that Python 3.10 lacks."""
 
 
-def test_its_own_test_passes_at_once(project: Path) -> None:
+def own_test(project: Path) -> str:
+    """What the test of a project prints."""
     done = subprocess.run(
         [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "both tests passed" in done.stdout
+    return done.stdout
+
+
+def test_its_own_test_passes_at_once(project: Path) -> None:
+    assert "both tests passed" in own_test(project)
 
 
 def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: Path) -> None:
@@ -211,11 +216,7 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     monkeypatch.syspath_prepend(project)  # the commands run in this process, where another project may be loaded
     for module in ("domain", "world"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    done = subprocess.run(
-        [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    own_test(project)
     world, system = f"{project}/world.py:disturbed_world", ["--system", f"{project}/world.py:system"]
     watched = nsr("watch", world, *system, "--out", str(log), "--json")
     assert watched.code == 0, watched.err
