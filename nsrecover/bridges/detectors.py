@@ -114,7 +114,7 @@ def sam2_detections(
             kept.append(mask)
     if areas and not kept:
         raise InvalidObservation(
-            f"expected a mask of {least:.0f} to {most:.0f} pixels, found {len(areas)} of {min(areas):.0f} to "
+            f"expected a mask of {least:.0f} to {most:.0f} pixels, found areas from {min(areas):.0f} to "
             f"{max(areas):.0f}; adapt `pixels` (the smallest and the largest area of an object)"
         )
     kept.sort(key=lambda mask: float(np.flatnonzero(mask.any(axis=0)).mean()))

@@ -211,7 +211,7 @@ def test_sam2_leaves_out_the_background_and_no_large_object() -> None:
 def test_sam2_masks_none_of_which_is_an_object_by_size_are_refused(side: int) -> None:
     mask = np.zeros((480, 640), np.bool_)
     mask[:side, :side] = True
-    with pytest.raises(InvalidObservation, match=f"30 to 76800 pixels, found 1 of {side**2} .*adapt `pixels`"):
+    with pytest.raises(InvalidObservation, match=f"30 to 76800 pixels, found areas from {side**2} .*adapt `pixels`"):
         sam2_detections([sam2(mask)])
     assert len(sam2_detections([sam2(mask)], pixels=(1, 200_000))) == 1
     assert sam2_detections([]) == []

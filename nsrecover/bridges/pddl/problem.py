@@ -134,7 +134,7 @@ def _priced(
         if rows:
             values[text] = {tuple(bound[name] for name in variables_of(form)): value for bound, value in rows}
         elif asked == names.cost and metric is not None:
-            why = "none: it divides by 0, or a function in it has no value"
+            why = "none (it divides by 0, or a function in it has no value)"
             raise form.wrong(f"values of {text}, which actions cost", why, "give numbers in :init")
     used = {price.name for each in domain.operators.values() for price in each.prices if not price.values}
     for name in sorted(used):
