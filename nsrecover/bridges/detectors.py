@@ -310,12 +310,12 @@ def _check_one_object(name: str, seen: Sequence[tuple[Found, TaggedObject]], cam
         )
 
 
-def _number(detection: Found, name: str, otherwise: float | None = None) -> float:
+def _number(detection: object, name: str, otherwise: float | None = None) -> float:
     """A number that a detection of a tag has, or one to take if it lacks it."""
-    given: Found = getattr(detection, name, otherwise)
     try:
-        return float(given)
-    except (TypeError, ValueError) as problem:
+        return float(getattr(detection, name) if otherwise is None else getattr(detection, name, otherwise))
+    except (AttributeError, TypeError, ValueError) as problem:
+        given = getattr(detection, name, None)
         raise InvalidObservation(
             f"expected a number as `{name}` of every detection of a tag, found {given!r}; give the detections of "
             "pupil_apriltags, or objects with the same fields"

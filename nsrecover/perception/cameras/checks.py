@@ -47,8 +47,6 @@ class PlausibleView:
         setup_agree_m: the same when a robot is set up: what was placed well is at most 2 cm off.
         flat: a colour image whose values differ by less, but for 1 % at either end, shows nothing.
         missing_rows: largest share of rows of a colour image that are black although there is depth.
-        noisy: in a picture neighbours differ by less than this share of what pixels half an image apart differ by, or
-            by less than `flat`.
         wide_m: an object whose upper end is wider is furniture: two views may show different parts of it.
         readings: fewest depth readings of a working camera.
         unmasked: a view without masks that sees so many objects of the other views has no working segmenter; one or two
@@ -70,7 +68,6 @@ class PlausibleView:
     setup_agree_m: float = 0.03
     flat: int = 16
     missing_rows: float = 0.05
-    noisy: float = 0.8
     wide_m: float = 0.25
     readings: int = 400
     unmasked: int = 3
@@ -149,9 +146,7 @@ def _no_picture(colour: npt.NDArray[np.uint8], depth_m: FloatArray) -> str:
     rows = (depth_m > 0).mean(axis=1) > 0.5  # rows beyond the lens, which rectified images have, have no depth
     if (missing := float((rows & ~colour.any(axis=(1, 2))).mean())) > RULES.missing_rows:
         return f"a colour image with {missing:.0%} of its rows black, where there is depth"
-    grey = colour.astype(np.float32).mean(axis=2)
-    beside, apart = (float(np.abs(grey - np.roll(grey, by, axis=1)).mean()) for by in (1, grey.shape[1] // 2))
-    return "a colour image of noise" if beside > max(RULES.flat, RULES.noisy * apart) else ""
+    return ""
 
 
 def _bent_views(observation: Observation) -> Iterator[SensorFinding]:

@@ -103,7 +103,6 @@ MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] 
     ("white", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([255]))),
     ("the green of an empty buffer", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([[0, 135, 0]]))),
     ("no lower half", SensorProblem.COVERED, lambda seen: coloured(seen, np.repeat([90, 0], seen.rgb[1].size // 2))),
-    ("noise", SensorProblem.COVERED, lambda seen: coloured(seen, np.random.default_rng(1).integers(0, 256, 99_991))),
     ("one image twice", SensorProblem.VIEWS_DISAGREE, lambda seen: replace(seen, rgb=seen.rgb[[0, 0]])),
     ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
     ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
