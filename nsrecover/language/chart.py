@@ -14,6 +14,9 @@ colon:
 
     <state>
       open: open, opened, ajar
+
+A symbol that ends in `~` stands once for each form of a verb, with the form in place of each `~` below it: none (the
+imperative), `ing`, `ed` (the past), `en` (the participle).
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from typing import Any, TypeAlias
 Meaning: TypeAlias = Any
 """What a builder makes of the meanings of a rule's parts; hashable."""
 _PART = re.compile(r'(?:(?P<label>\w+):)?(?P<symbol>"[^"]*"|<[^>]+>|\w+)(?P<times>[?*+]?)')
+_FORMS = ("", "ing", "ed", "en")
+_EACH_FORM = re.compile(r"^\w+~\n(?:(?:[ \t].*)?\n)+", re.MULTILINE)
 _MOST = 48
 """Meanings that are kept for one symbol over one span; far more than any sentence has."""
 _WORD_COST = 0.9
@@ -77,6 +82,7 @@ class Grammar:
         self.rules: dict[str, list[_Rule]] = {}
         self.closed = list[tuple[str, str, list[str]]]()
         symbol = ""
+        text = _EACH_FORM.sub(lambda found: "".join(found[0].replace("~", form) for form in _FORMS), text)
         for line in text.splitlines():
             plain = line.partition("#")[0].rstrip()
             if plain and not plain[0].isspace():

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from nsrecover.language.chart import Costly, Grammar, Meaning
 from nsrecover.language.frames import (
+    BIN,
     FAR,
     PERSONAL,
     Np,
@@ -43,7 +44,7 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.rules import grammar_of
 from nsrecover.language.tables import WORDS, listed
-from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, forms
+from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, in_forms
 
 _TABLES = (
     "manners", "particles", "openings", "lying:lying", "answered", "results", "conditions", "colours:colour", "times",
@@ -59,6 +60,7 @@ _NO_NAMES = frozenset(
 )
 _NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PREPOSITIONS))
 """Words with which nothing begins that is told."""
+_ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "some", "that", "this", "another", "one", "two"))
 _REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
 
 
@@ -116,6 +118,10 @@ def _list(first: Np, rest: Sequence[Np] = ()) -> Costly | None:
 
 
 def _but_not(first: Np, how: str, second: Np) -> tuple[Np, ...]:
+    one, other = first.phrase, second.phrase
+    kinds = one.sort is Sort.THING and one.definite and not one.plural
+    if "not" in how and kinds and (other.sort is Sort.THING or other.name in ("one", "it")) and one.name != other.name:
+        return (first,)  # what is meant is another thing anyway
     limit = Constraint(ConstraintKind.OTHER, f"{how} {second.said}")
     return (replace(first, phrase=replace(first.phrase, constraints=(*first.phrase.constraints, limit))),)
 
@@ -160,7 +166,7 @@ def _superlative(word: str) -> bool:
 
 
 def _one(det: str | None = None, posts: Sequence[Part] = ()) -> Np | None:
-    return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts else None
+    return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts and det not in ("another", "no") else None
 
 
 def _that_one(mods: Sequence[Meaning], det: str | None = None, posts: Sequence[Part] = ()) -> Np:
@@ -192,11 +198,12 @@ def _act_split(
     return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None, None)
 
 
-def _gapped(verb: tuple[str, str], args: Sequence[Part], more: Sequence[Part], neg: Meaning = None) -> Meaning:
-    """As in "put the bread on the desk and the milk in the fridge": the verb is meant twice."""
-    if [part.kind for part in args] != [part.kind for part in more] or len(args) < 2:
-        return None
-    return _together(_act(verb, each, neg) for each in (args, more))
+def _gapped(
+    verb: tuple[str, str], args: Sequence[Part], more: Sequence[Sequence[Part]], neg: Meaning = None
+) -> Meaning:
+    """As in "put the bread on the desk and the milk in the fridge": the verb is meant several times."""
+    kinds = {tuple("to" if part.kind == "at" else part.kind for part in each) for each in (args, *more)}
+    return _together(_act(verb, each, neg) for each in (args, *more)) if len(kinds) == 1 and len(args) > 1 else None
 
 
 def _unit_of(made: Meaning) -> Unit | None:
@@ -235,6 +242,16 @@ def _made_so(what: Np, state: str) -> Meaning:
     return Unit("do", (Clause(_STATES[state], target=each[0]),))
 
 
+def _wanted(what: tuple[Np, ...], result: Meaning) -> Meaning:
+    """What is to be done with something, where it is to be, or in which state: "I want the lamp switched off"."""
+    if isinstance(result, Part):
+        return _wish_put(what, result)
+    if isinstance(result, str):
+        return _together(_made_so(np, result) for np in what)
+    verb, args = result
+    return clauses(verb, (Part("np", "", what), *args), False, None)
+
+
 def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit | None:
     """A statement that names nothing else than where something is: "Ann is watching a film in the study"."""
     if words[0] in _DUTIES:
@@ -265,9 +282,15 @@ def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     pronoun_at = what[0].phrase.sort is Sort.PRONOUN and any(part.kind == "at" for part in args)
     if not is_person(who.phrase) or pronoun_at:
         return None
-    given = () if any(part.kind == "to" for part in args) else (Part("to", "to", (who,)),)
+    given = () if any(part.kind in ("to", "for") for part in args) else (Part("to", "to", (who,)),)
     made = clauses(("bring", "want"), (Part("np", "", what), *args, *given), False, None)
     return Costly(replace(made.meaning, kind="wish"), made.cost) if isinstance(made, Costly) else made
+
+
+def _for_me(clause: Unit) -> Unit | None:
+    """As in "I want to get rid of the box", "I want to find my watch"; other things a speaker wants to do alone."""
+    gone = all(each.verb is Verb.FIND or (each.target is not None and each.target.name == BIN) for each in clause.clauses)
+    return clause if clause.kind == "do" and gone else None
 
 
 _SOUGHT = Phrase(Sort.PRONOUN, "sought")
@@ -278,11 +301,6 @@ _STATED = ("stated", "at", "said", "lost", "reason")
 def _place_of(at: Part | None) -> Phrase | None:
     each = located(at.nouns[0]) if at is not None else None
     return each[0] if each is not None else None
-
-
-def _afterwards(first: tuple[str, str], clause: Unit, args: Sequence[Part] = ()) -> Meaning:
-    """As in "put it in the sink when you have found the cup": one after the other."""
-    return _together((clauses(first, args, False, None), clause)) if isinstance(clause, Unit) else None
 
 
 def _other_place(clause: Unit, **denied: Part) -> Meaning:
@@ -305,9 +323,8 @@ def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
 
 
 def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
-    return clauses(
-        ("place", "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None
-    )
+    act = "bring" if is_person(to.nouns[0].phrase) else "place"
+    return clauses((act, "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None)
 
 
 def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
@@ -316,6 +333,11 @@ def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     if any(part.kind == "at" for np in what for part in np.parts) and not any(args):
         return None
     return _wish(Np(THE_OPERATOR), what, args)
+
+
+def _named(np: Np) -> bool:
+    """Whether the first word of a noun phrase can be no unknown verb."""
+    return np.said.partition(" ")[0] in _ARTICLES or " " not in np.said
 
 
 def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
@@ -344,6 +366,8 @@ def _lost(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Unit | No
     if not is_person(who.phrase) or not all(is_thing(np.phrase) for np in what):
         return None
     places = [located(part.nouns[0]) for part in args]
+    if len(what) == 1 and what[0].phrase.sort is Sort.PRONOUN:
+        return Unit("at", (), what, places[0][0]) if places and places[0] else None
     what = what if who.phrase == THE_OPERATOR else (who, *what)
     return Unit(
         "lost", (), what, places[0][0] if places and places[0] else None, "" if who.phrase == THE_OPERATOR else who.said
@@ -443,7 +467,7 @@ def _refused(text: str) -> Unit:
 
 def _fronted(front: Part, clause: Unit) -> Meaning:
     each = located(front.nouns[0])
-    if clause.kind != "do" or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
+    if clause.kind not in ("do", "wish") or not clause.clauses or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
         return None
     first, *rest = clause.clauses
     if (first.source is None and first.thing is not None) or (first.verb is Verb.COUNT and first.source is None):
@@ -492,18 +516,37 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} "),
     "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
     "made_so": _made_so,
-    "is_so": lambda what, word: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
+    "seeks_place": lambda who, what: (
+        Unit("stated", (), (who, what)) if is_person(who.phrase) and what.phrase.sort is Sort.PLACE else None
+    ),
+    "is_so": lambda what, word, who=None: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
     "said_of": _said_of,
     "it_is": lambda words: Unit("quality", text=" ".join(words)),
     "person_did": lambda who, words: Unit(
         "said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words))
     ),
+    "wanted": _wanted,
+    "done": lambda verb, args=(): (verb, args),
+    "args": lambda args: args,
+    "given": lambda prep, obj: _arg_prep(prep, obj) if prep[0] in ("to", "for") else None,
+    "with_it": lambda to, what: _wish_put(what, to) if all(is_thing(np.phrase) for np in what) else None,
+    "acts": lambda clause, more=(): _together((clause, *more)) if more else clause,
+    "looked_first": lambda clause, at=None: _fronted(at, clause) if at is not None else clause,
+    "searched_at": lambda at, what: clauses(("find", "look"), (Part("np", "", what), at), False, None),
+    "lost_it": lambda what: Unit("lost", (), (what,)),
     "passive": lambda what, verb, args=(): clauses(verb, (Part("np", "", what), *args), False, None),
     "stated_in": _stated_in,
-    "is_for": lambda what, who: _wish(who, what) if is_person(who.phrase) else None,
+    "is_for": lambda what, who: _wish_put(what, Part("to", "to", (who,))),
+    "excuse": lambda words: Unit("reason", text=words),
+    "mine": lambda: Part("of", "of mine", (Np(THE_OPERATOR),)),
+    "goes": lambda who, at: Unit("stated", (), (who, at.nouns[0])) if is_person(who.phrase) else None,
+    "for_me": _for_me,
     "looked_for": lambda what: clauses(("find", "find"), (Part("np", "", what),), False, None),
     "looking": _looking,
-    "guided": lambda who, args: clauses(
+    "guided_where": lambda verb, who, place: clauses(
+        ("guide", "show"), (Part("np", "", (who,)), Part("to", "to", (place,))), False, None
+    ),
+    "guided": lambda verb, who, args: clauses(
         ("guide" if any(part.kind == "to" for part in args) else "find", "show"),
         (Part("np", "", (who,)), *args),
         False,
@@ -549,6 +592,8 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "wish": _wish,
     "wish_put": _wish_put,
     "wish_only": _wish_only,
+    "fragment": lambda what, args=(): _wish_only(what, args) if all(map(_named, what)) else None,
+    "fragment_so": lambda what, state: _made_so(what, state) if _named(what) else None,
     "topic": _topic,
     "belongs": _belongs,
     "stated": _stated,
@@ -575,7 +620,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "until": lambda verb, args, at: (
         clauses(verb, (*args, replace(at, kind="to")), False, None) if verb[0] == "follow" else None
     ),
-    "afterwards": _afterwards,
+    "afterwards": lambda first, clause: _together((first, clause)),
     "other_place": _other_place,
     "seen_at": lambda what, at: _where(replace(what, parts=(*what.parts, at))),
     "wish_subject": lambda what, args=(): _wish(Np(Phrase(Sort.PRONOUN, "subject")), what, args),
@@ -650,7 +695,7 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     for name in _TABLES:
         table, _, cls = name.partition(":")
         words.add(listed(WORDS[table]), cls or table.removesuffix("s"))
-    words.add(("here", "over here", "back here", "over", "back"), "particle")
+    words.add(("here", "over here", "back here", "over", "back", "along"), "particle")
     nouns = [text for text, entry in lexicon.entries.items() if entry.sort in ("thing", "category") and " " not in text]
     words.add(nouns, "noun_word")
     places = [(text, entry) for text, entry in lexicon.entries.items() if entry.sort == "place" and " " not in text]
@@ -664,19 +709,20 @@ def _verbs(words: Vocabulary) -> None:
     """Verbs in the forms in which commands have them, and those that no skill does."""
     for phrase, act in VERBS.items():
         head, *rest = phrase.split()
-        words.add((phrase,), "verb", (act, phrase))
-        words.add((" ".join((ing, *rest)) for ing in forms(head)[3:5]), "verbing", (act, phrase))
-        words.add((" ".join((WORDS["participles"].get(head, forms(head)[2]), *rest)),), "done", (act, phrase))
+        for form, texts in in_forms(phrase).items():
+            words.add(texts, f"verb{form}", (act, phrase))
         if not rest and head not in listed(WORDS["hard verbs"]):
             words.add((head,), "verb_noun")
         if len(rest) == 1 and rest[0] in ("up", "down", "on", "off", "out", "away", "over", "back", "along"):
-            words.add((head,), "split", (act, head, rest[0]))
+            for form, texts in in_forms(head).items():
+                words.add(texts, f"split{form}", (act, head, rest[0]))
     for text in listed(WORDS["unserved"]):
         words.add((text,), "unserved")
         if " " not in text:
             words.add((text,), "verb_noun")
-    for kind, name in (("tell", "tell"), ("say", "say"), ("ask", "ask")):
-        words.add(listed(WORDS["speech"][kind]), name)
+    for kind in ("tell", "say", "ask", "show"):
+        for form, texts in [each for text in listed(WORDS["speech"][kind]) for each in in_forms(text).items()]:
+            words.add(texts, f"{kind}{form}")
     words.add(("if", "whether", "what", "who", "where", "when", "how", "why", "for", "which", "about"), "asking")
 
 
@@ -747,7 +793,9 @@ class _Discourse:
 
     def read(self, units: Sequence[Meaning]) -> Reading | Refused | Unclear | Unread | None:
         """The clauses of units in a row; None if they do not go together."""
-        for unit in _restarted(units):
+        kept, dropped = _restarted(units)
+        self.after([clause for unit in dropped for clause in unit.clauses])
+        for unit in kept:
             if unit == "":
                 continue
             if isinstance(unit, (Np, tuple)) or not isinstance(unit, Unit):
@@ -820,9 +868,10 @@ class _Discourse:
             return self._placed(unit)
         if unit.kind == "again" and not (self.clauses and self.clauses[-1].verb is Verb.GO):
             (clause,) = unit.clauses  # as in "the banana is old. Into the bin."
-            if self.clauses or not self.things or unit.text != "to":
+            if self.clauses or unit.text != "to":
                 return False
-            unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
+            if self.things:
+                unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
         if unit.kind == "more":
             each = located(unit.nouns[0])
             last = self.clauses[-1] if self.clauses else None
@@ -1050,18 +1099,20 @@ class _Discourse:
         return False
 
 
-def _restarted(units: Sequence[Meaning]) -> list[Meaning]:
-    """Units without what a restart replaces: from the last clause with its verb on, else the last one."""
-    kept = list[Meaning]()
+def _restarted(units: Sequence[Meaning]) -> tuple[list[Meaning], list[Unit]]:
+    """Units without what a restart replaces, and that: from the last clause with its verb on, else the last one."""
+    kept, dropped = list[Meaning](), list[Unit]()
     for unit in units:
         if isinstance(unit, Restart):
             said = [k for k, each in enumerate(kept) if isinstance(each, Unit) and each.kind in ("do", "refused")]
             verb = unit.unit.clauses[0].verb
             same = [k for k in said if kept[k].clauses and kept[k].clauses[0].verb is verb]
-            del kept[(same or said or [len(kept)])[-1] :]
+            first = (same or said or [len(kept)])[-1]
+            dropped += [each for each in kept[first:] if isinstance(each, Unit)]
+            del kept[first:]
             unit = unit.unit
         kept.append(unit)
-    return kept
+    return kept, dropped
 
 
 def _joined(clauses: list[Clause]) -> list[Clause]:

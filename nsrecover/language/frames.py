@@ -21,13 +21,17 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.tables import WORDS, listed
 
+BIN = "trash bin"
+"""Where things are thrown away."""
 PERSONAL = ("him", "her", "he", "she", "whom")
 FAR = ("there", "here")
 _GENDERS = frozenset(listed(WORDS["constraints"]["gender"]))
 _BESIDE = ("near", "near to", "next to", "beside", "close to", "by")
 _GETTING = ("get", "pick up", "meet", "collect", "fetch", "grab")
 _GIVING = ("take", "bring", "get", "fetch", "grab", "find", "pick up", "get hold of", "want", "put", "give")
-_TOSS = ("toss", "chuck")
+_PROVIDING = ("provide", "supply", "serve", "present", "equip")
+"""Verbs that name the person first, and what is given with "with"."""
+_TOSS = ("toss", "chuck", "throw", "dump")
 """Verbs that throw something somewhere, if that is said: no skill does that."""
 _UNFINISHED = ("have", "has", "the", "a", "to", "and", "or", "once", "when", "if")
 """Words with which nothing ends that is told."""
@@ -137,7 +141,8 @@ def noun(
     if sum(isinstance(each, Constraint) and each.kind is ConstraintKind.QUALITY for each in mods) > _MOST_QUALITIES:
         return None
     pose = next((post.name for post in (*mods, *posts) if isinstance(post, Pose)), "")
-    number = None if number in ("one", "1") and not phrase.plural else number
+    if number in ("one", "1"):
+        det, number, phrase = ("a", None, replace(phrase, plural=False)) if phrase.plural else (det, None, phrase)
     limits = [each for each in (*mods, *posts) if isinstance(each, Constraint)]
     told = tuple(each.text for each in (*mods, *posts) if isinstance(each, Told))
     if phrase.sort is Sort.PLACE:
@@ -147,6 +152,8 @@ def noun(
     if any(isinstance(each, Part) for each in mods) and phrase.sort is not Sort.PLACE:
         return None
     person = phrase.sort is Sort.PERSON
+    if person and phrase.name != "person" and any(part.kind == "with" for part in parts):
+        return None
     if pose and not person:
         return None
     if det is None and phrase.sort is Sort.THING and not phrase.plural and said.endswith(("ed", "ing")):
@@ -172,7 +179,7 @@ def noun(
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
     owner = OPERATOR if det in ("my", "our") else ""
-    definite = det not in ("a", "an", "some", "any", "another", "no") if det or owner else bool(number) or person
+    definite = det not in ("a", "an", "a single", "one single", "some", "any", "another", "no") if det or owner else bool(number) or person
     if det in ("another", "no"):
         limits.append(Constraint(ConstraintKind.OTHER, det))
     definite = definite or (det is None and phrase.sort is Sort.PLACE)
@@ -193,7 +200,7 @@ def noun(
 def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] | None:
     """What a noun phrase names with all that is said about it as constraints, and where it is said to be."""
     place: Phrase | None = None
-    limits, words = list(np.phrase.constraints), np.phrase.words
+    limits, words, owner = list(np.phrase.constraints), np.phrase.words, np.phrase.owner
     for part in (*np.parts, *extra):
         inner = part.nouns[0] if part.nouns else None
         at = located(inner) if inner is not None else None
@@ -206,20 +213,23 @@ def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] 
         if np.phrase.sort is Sort.PLACE and part.kind in ("of", "at") and at[0].sort is Sort.THING and not at[0].plural:
             words = (*words, at[0].name)  # a room that the home may not know
             continue
+        if part.kind == "of" and at[0].sort is Sort.PERSON and np.phrase.sort in THINGS and at[1] is None:
+            owner = at[0].name
+            continue
         if part.kind == "of" and not (np.phrase.sort is Sort.PLACE and at[0].sort is Sort.PLACE):
             limits.append(Constraint(ConstraintKind.OTHER, part.text))
             continue
         if fits and place is None and np.phrase.sort is not Sort.PLACE:
             place = _inside(at)
-        elif fits and place is not None and _names_room(place, at[0]):
-            place = replace(
-                at[0],
-                constraints=(*at[0].constraints, Constraint(ConstraintKind.RELATION, f"in the {place.name}", place)),
-            )
+        elif fits and place is not None and (_names_room(place, at[0]) or _names_room(at[0], place)):
+            room, spot = (place, at[0]) if _names_room(place, at[0]) else (at[0], place)
+            place = _inside((spot, room))
+        elif fits and place is not None and part in extra and np.parts:
+            return None
         else:
             kind = ConstraintKind.CLOTHING if part.kind == "with" else ConstraintKind.RELATION
             limits.append(Constraint(kind, part.text, at[0]))
-    return replace(np.phrase, words=words, constraints=tuple(dict.fromkeys(limits))), place
+    return replace(np.phrase, words=words, owner=owner, constraints=tuple(dict.fromkeys(limits))), place
 
 
 def _inside(found: tuple[Phrase, Phrase | None]) -> Phrase:
@@ -268,7 +278,7 @@ class _Frame:
 
     def __init__(self, said: str, args: Sequence[Part]) -> None:
         self.said, self.cost, self.limits, self.hint = said, 0.0, list[Constraint](), ""
-        self.refused = ""
+        self.refused, self.switch = "", None
         self.target: Phrase | None = None
         self.at_person: Phrase | None = None
         self.whom: tuple[Phrase, Phrase | None] | None = None
@@ -279,6 +289,9 @@ class _Frame:
 
     def takes(self, act: str, particle: str) -> bool:
         """Whether a particle says nothing new with a verb."""
+        if particle in ("on", "off") and act in ("take", "bring", "place"):
+            self.switch = Verb.TURN_ON if particle == "on" else Verb.TURN_OFF
+            return True
         if particle in ("over", "back", "here", "along", "over here", "back here"):
             self.hint = particle
             return True
@@ -302,7 +315,12 @@ class _Frame:
             return self._go()
         if act == "discard" and any(is_person(np.phrase) and not is_thing(np.phrase) for o in self.objects for np in o):
             return None
+        if act == "discard" and any(_is_bin(part) for o in self.objects for np in o for part in np.parts if part.nouns):
+            return None
         into = [p for p in self.rest if p.kind == "to" or (p.kind == "at" and (self.said in _TOSS or _is_bin(p)))]
+        if act == "discard" and self.said == "throw" and not into:
+            self.refused = "something"
+            return None
         if act == "discard" and self.said in _TOSS and not all(map(_is_bin, into)):
             self.refused = f"something {into[-1].text}"
             return None
@@ -312,7 +330,7 @@ class _Frame:
             act = "place"
         if act == "discard":
             self.rest = [part for part in self.rest if part.kind in ("at", "from", "near")]
-            self.rest.append(Part("to", "into the bin", (Np(Phrase(Sort.PLACE, "trash bin"), (), "the bin"),)))
+            self.rest.append(Part("to", "into the bin", (Np(Phrase(Sort.PLACE, BIN), (), "the bin"),)))
             self.rest = [replace(part, kind="from") if part.kind == "at" else part for part in self.rest]
             act = "take"
             self.objects = [tuple(_kept(np) for np in nouns) for nouns in self.objects]
@@ -338,6 +356,8 @@ class _Frame:
             if each is None:
                 return None
             phrase, at = each
+            if part.kind == "with" and is_thing(phrase) and phrase.sort in THINGS:
+                return self._carried(part)
             if part.kind == "through":
                 if phrase.sort is Sort.PLACE:
                     via.append(Clause(Verb.GO, target=phrase))
@@ -378,6 +398,13 @@ class _Frame:
         if not found and not self.limits and not via:
             return [Clause(Verb.FIND, person=THE_OPERATOR)] if self.hint.endswith("here") else None
         return [*via, *found] if found else None
+
+    def _carried(self, what: Part) -> list[Clause] | None:
+        """As in "come back with the cup", "go to Ann with the cup"."""
+        self.rest = [part for part in self.rest if part is not what]
+        self.objects = [what.nouns]
+        to_me = self.said.startswith("come") or self.hint
+        return self._moved("bring") if to_me or any(part.kind == "to" for part in self.rest) else None
 
     def _with_person(self, verb: Verb) -> list[Clause] | None:
         people = [np for nouns in self.objects for np in nouns if is_person(np.phrase) or np.phrase.sort is Sort.THING]
@@ -425,6 +452,9 @@ class _Frame:
         sought = [np for nouns in self.objects for np in nouns if np.phrase != THE_OPERATOR]
         if len([nouns for nouns in self.objects if nouns[0].phrase != THE_OPERATOR]) > 1:
             return None
+        given = [part for part in self.rest if part.kind == "for" and is_person(part.nouns[0].phrase)]
+        if given and given[0].nouns[0].phrase != THE_OPERATOR and all(is_thing(np.phrase) for np in sought):
+            return self._moved("bring")
         wanted = [np for part in self.rest if part.kind == "for" for np in part.nouns if np.phrase != THE_OPERATOR]
         rest = [part for part in self.rest if part.kind != "for"]
         if wanted:
@@ -460,6 +490,8 @@ class _Frame:
         if len([group for group in self.objects if group[0] in things]) > 1:
             return None
         fixed = [np for np in things if np.phrase.sort is Sort.PLACE]
+        if fixed and self.switch is not None:
+            return self._switched(self.switch)
         if fixed and self.said == "get" and "door" in fixed[0].said:
             return self._switched(Verb.OPEN)
         if fixed:
@@ -467,6 +499,9 @@ class _Frame:
             return None
         if len(people) > 1:
             return None
+        given = [part for part in self.rest if part.kind == "with" and part.nouns[0].phrase.sort in THINGS]
+        if people and not things and given and self.said in _PROVIDING:
+            things, self.rest = list(given[0].nouns), [part for part in self.rest if part is not given[0]]
         if people and things:
             self.whom = located(people[0])
         for part in self.rest:
