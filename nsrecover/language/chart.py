@@ -68,7 +68,7 @@ class _Rule:
 
 
 class Grammar:
-    """Rules by symbol; `words` are the words that they name, `closed` the closed words: class, meaning, phrases.
+    """Rules by symbol; `words` are the words that they name, `alone` those without others, `closed` the closed words.
 
     Args:
         text: see the module.
@@ -108,6 +108,8 @@ class Grammar:
         self._firsts: dict[str, frozenset[str] | None] = {}
         literals = (part[1:-1].replace("|", " ").split() for part in used if part[0] == '"')
         self.words = frozenset(word for each in literals for word in each)
+        alone = (text for part in used if part[0] == '"' for text in part[1:-1].split("|"))
+        self.alone = frozenset(text for text in alone if " " not in text)
 
     def starts(self, symbol: str) -> frozenset[str] | None:
         """The words and classes that something can begin with; None if it may be empty."""

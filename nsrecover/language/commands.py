@@ -60,6 +60,8 @@ _NO_NAMES = frozenset(
 )
 _NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PREPOSITIONS))
 """Words with which nothing begins that is told."""
+_OPEN_ENDS = (" to", " for", " the", " a", " is", " are", " need", " needs", " want", " wants", " like", " some")
+"""Words with which no mere reason ends."""
 _ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "some", "that", "this", "another", "one", "two"))
 _REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
 
@@ -142,11 +144,13 @@ def _open_head(words: Sequence[str]) -> Costly | None:
         len(words) > _LONGEST_NAME
         or words[-1] in _NO_NOUNS
         or _NO_NAMES & set(words)
-        or any(word.endswith("ly") for word in words)
+        or any(word.endswith(("ly", "'s")) for word in words)
+        or (len(words) > 1 and words[-1].endswith("ed") and not words[-1].endswith("eed"))
     ):
         return None
     return Costly(
-        (Phrase(Sort.THING, name, plural=name.endswith("s") and not name.endswith("ss")), name), len(words) * 0.1
+        (Phrase(Sort.THING, name, plural=name.endswith("s") and not name.endswith("ss"), known=False), name),
+        len(words) * 0.1,
     )
 
 
@@ -337,7 +341,8 @@ def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
 
 def _named(np: Np) -> bool:
     """Whether the first word of a noun phrase can be no unknown verb."""
-    return np.said.partition(" ")[0] in _ARTICLES or " " not in np.said
+    bare = np.phrase.known and not np.phrase.constraints and not np.phrase.words
+    return np.said.partition(" ")[0] in _ARTICLES or " " not in np.said or bare
 
 
 def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
@@ -467,7 +472,9 @@ def _refused(text: str) -> Unit:
 
 def _fronted(front: Part, clause: Unit) -> Meaning:
     each = located(front.nouns[0])
-    if clause.kind not in ("do", "wish") or not clause.clauses or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
+    if clause.kind not in ("do", "wish") or (clause.kind == "wish" and front.kind != "from"):
+        return None
+    if not clause.clauses or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
         return None
     first, *rest = clause.clauses
     if (first.source is None and first.thing is not None) or (first.verb is Verb.COUNT and first.source is None):
@@ -513,7 +520,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "told_apart": lambda word: Told(word),
     "place_mod": lambda word: Part("at", f"in the {word[1]}", (Np(_head(word)[0], (), word[1]),)),
     "generic_head": lambda word: (Phrase(Sort.THING, "object", plural=word.endswith("s")), word),
-    "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} "),
+    "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} ") if word not in _NO_NOUNS else None,
     "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
     "made_so": _made_so,
     "seeks_place": lambda who, what: (
@@ -590,6 +597,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     ),
     "fronted": _fronted,
     "wish": _wish,
+    "awaited": lambda who, what, args=(): _wish(who, what, args) if all(np.phrase.known for np in what) else None,
     "wish_put": _wish_put,
     "wish_only": _wish_only,
     "fragment": lambda what, args=(): _wish_only(what, args) if all(map(_named, what)) else None,
@@ -601,7 +609,12 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "lost": _lost,
     "later": lambda at=None: Unit("later", place=located(at.nouns[0])[0] if at is not None else None),  # type: ignore[index]
     "condition": _said_condition,
-    "timed": lambda clause, word: _refused(f"I cannot take '{word}' into account."),
+    "timed": lambda clause, word: (
+        _refused(f"I cannot take '{word}' into account.")
+        if clause.clauses and clause.clauses[-1].verb not in (Verb.TELL, Verb.ASK)
+        else None
+    ),
+    "deed": lambda first, words: (first, *words),
     "text": lambda words: " ".join(words),
     "reason": lambda words, lead=None: Unit("reason", text=" ".join(words)),
     "told": _told,
@@ -836,6 +849,13 @@ class _Discourse:
         for k in range(len(self.clauses) - 1, 0, -1):
             clause = self.clauses[k]
             before = next((j for j in range(k) if self.clauses[j].thing == clause.thing is not None), None)
+            at = clause.person_at
+            if clause.verb is Verb.FIND and at is not None:
+                found = next((j for j in range(k) if self.clauses[j].person == clause.person), None)
+                if found is not None and self.clauses[found].person_at is None:
+                    self.clauses[found] = replace(self.clauses[found], person_at=at)
+                    del self.clauses[k]
+                continue
             if clause.verb is Verb.FIND and clause.source is not None and before is not None:
                 earlier = self.clauses[before]
                 if earlier.verb in (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.FIND) and earlier.source is None:
@@ -843,7 +863,7 @@ class _Discourse:
                     del self.clauses[k]
 
     def _unit(self, unit: Unit) -> bool:
-        if unit.kind in ("reason", "said") and unit.text.endswith((" to", " for", " the", " a", " is", " are")):
+        if unit.kind in ("reason", "said") and unit.text.endswith(_OPEN_ENDS):
             return False
         if unit.kind == "reason":
             self.background.append(unit.text)
@@ -868,7 +888,8 @@ class _Discourse:
             return self._placed(unit)
         if unit.kind == "again" and not (self.clauses and self.clauses[-1].verb is Verb.GO):
             (clause,) = unit.clauses  # as in "the banana is old. Into the bin."
-            if self.clauses or unit.text != "to":
+            told = self.background or self.where or self.person is not None
+            if self.clauses or unit.text != "to" or (told and not self.things):
                 return False
             if self.things:
                 unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
@@ -1124,6 +1145,9 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
         taken = moved and before is not None and before.verb is Verb.TAKE and before.thing == clause.thing
         if before is not None and taken and clause.source in (None, before.source):
             found[-1] = replace(clause, source=before.source)
+            continue
+        if before is not None and before.verb is Verb.TAKE and clause == Clause(Verb.FIND, person=THE_OPERATOR):
+            found[-1] = replace(before, verb=Verb.BRING, person=THE_OPERATOR)
             continue
         guided = clause.verb is Verb.GUIDE and clause.person_at in (None, before.person_at if before else None)
         if before is not None and guided and before.verb is Verb.FIND and before.person == clause.person:

@@ -175,6 +175,8 @@ def noun(
         place = part.nouns[0].phrase
         if phrase.sort is Sort.PLACE and part.kind == "from":
             return None
+        if phrase.sort is Sort.PLACE and part.kind == "at" and place.sort is Sort.PLACE and not _is_room(place):
+            cost += 0.6
         if part.kind in ("at", "from") and not (place.sort is Sort.PLACE or (place.name in FAR)):
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
@@ -242,12 +244,12 @@ def _inside(found: tuple[Phrase, Phrase | None]) -> Phrase:
     )
 
 
+def _is_room(place: Phrase) -> bool:
+    return place.name.endswith(("room", "kitchen", "hall", "study"))
+
+
 def _names_room(place: Phrase, inner: Phrase) -> bool:
-    return (
-        place.sort is Sort.PLACE
-        and inner.sort is Sort.PLACE
-        and place.name.endswith(("room", "kitchen", "hall", "study"))
-    )
+    return place.sort is Sort.PLACE and inner.sort is Sort.PLACE and _is_room(place)
 
 
 # --- clauses

@@ -92,6 +92,7 @@ class Phrase:
         count: how many are meant, as it was said: "two", "both", "all"; empty if that is not said.
         constraints: what else is said about it.
         prep: the preposition before a place, as it was said.
+        known: whether the home or the domain names it.
     """
 
     sort: Sort
@@ -103,6 +104,7 @@ class Phrase:
     count: str = ""
     constraints: tuple[Constraint, ...] = ()
     prep: str = field(default="", compare=False)
+    known: bool = field(default=True, compare=False)
 
     @property
     def text(self) -> str:
