@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -145,7 +146,7 @@ def _open_head(words: Sequence[str]) -> Costly | None:
         or words[-1] in _NO_NOUNS
         or _NO_NAMES & set(words)
         or any(word.endswith(("ly", "'s")) for word in words)
-        or (len(words) > 1 and words[-1].endswith("ed") and not words[-1].endswith("eed"))
+        or re.search("(?<!e)ed$", words[-1])
     ):
         return None
     return Costly(
@@ -260,7 +261,7 @@ def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit 
     """A statement that names nothing else than where something is: "Ann is watching a film in the study"."""
     if words[0] in _DUTIES:
         return None
-    bare = what.phrase.sort in THINGS and what.said == what.phrase.name
+    bare = what.phrase.sort in THINGS and what.said == what.phrase.name and what.phrase.known
     if what.phrase.sort is Sort.PRONOUN or what.phrase == THE_OPERATOR or bare:
         return None
     at = located(place.nouns[0]) if place is not None and place.kind in ("at", "near", "from", "to") else None
@@ -283,6 +284,8 @@ def _looking(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meanin
 
 
 def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
+    if who.phrase.sort is Sort.PLACE:
+        return _wish_put(what, Part("to", "to", (who,))) if not args else None
     pronoun_at = what[0].phrase.sort is Sort.PRONOUN and any(part.kind == "at" for part in args)
     if not is_person(who.phrase) or pronoun_at:
         return None
@@ -403,6 +406,8 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
         return None
     phrase, place = each
     if phrase.sort in PEOPLE:
+        everyone = [each for each in phrase.constraints if each.text in ("everyone", "everybody")]
+        phrase = replace(phrase, constraints=tuple(each for each in phrase.constraints if each not in everyone))
         return Unit("do", (Clause(Verb.COUNT, None, place, person=phrase),))
     if phrase.sort is Sort.PRONOUN and phrase.name in ("them", "it"):
         return Unit("do", (Clause(Verb.COUNT, phrase, place),))
@@ -427,7 +432,9 @@ def _where(what: Np) -> Meaning:
 def _told(content: Meaning = "", who: tuple[Np, ...] | None = None, verb: str = "") -> Meaning:
     kind, text = content if isinstance(content, tuple) else ("answered", content)
     whom = who[0].phrase if who else THE_OPERATOR
-    if kind == "says" and (len(text.split()) < 2 or text.split()[0] in _NO_TEXT):
+    first = text.partition(" ")[0]
+    named = who is not None and who[-1].phrase.sort is Sort.PERSON and not who[-1].parts
+    if kind == "says" and (first == text or (first in _NO_TEXT and not (first in ("her", "his") and named))):
         return None
     if kind == "request" and whom == THE_OPERATOR:
         return None
@@ -616,7 +623,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     ),
     "deed": lambda first, words: (first, *words),
     "text": lambda words: " ".join(words),
-    "reason": lambda words, lead=None: Unit("reason", text=" ".join(words)),
+    "reason": lambda words, who="", aux="": Unit("reason", text=" ".join(filter(None, (who, aux, *words)))),
     "told": _told,
     "changes": lambda first, rest: tuple(each for each in (first, *rest) if each is not None),
     "dropped": lambda what: replace(what, kind="dropped"),
@@ -633,6 +640,17 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "until": lambda verb, args, at: (
         clauses(verb, (*args, replace(at, kind="to")), False, None) if verb[0] == "follow" else None
     ),
+    "until_place": lambda verb, args, place: (
+        clauses(verb, (*args, Part("to", "to", (place,))), False, None) if verb[0] == "follow" else None
+    ),
+    "wondered": lambda what, who, rest: spoken("ask", (who,), f"{what} {who.said} {rest}"),
+    "asked_by": lambda who, clause: (
+        Unit("do", clause.clauses, (who,)) if is_person(who.phrase) and clause.kind == "do" else None
+    ),
+    "passive_of": lambda who, verb, args=(): (
+        clauses(verb, (Part("np", "", who), *args), False, None) if is_person(who[0].phrase) else None
+    ),
+    "asked_pose_owner": lambda owner: _asked_about(Verb.POSE, (Np(Phrase(Sort.PERSON, owner)),)),
     "afterwards": lambda first, clause: _together((first, clause)),
     "other_place": _other_place,
     "seen_at": lambda what, at: _where(replace(what, parts=(*what.parts, at))),
@@ -764,6 +782,9 @@ def readings(
     """
     said = tokens(sentence)
     found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
+    if not found_units and any(word.endswith("'s") for word in said):  # "the pizza's here"
+        said = tuple(each for word in said for each in (word.removesuffix("'s"), *(["is"] if word.endswith("'s") else [])))
+        found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
     if not found_units:
         yield 0.0, Unread(" ".join(said if len(said) <= 12 else said[max(0, reached - 8) :][:12]))
     for cost, units in found_units[:_MOST_READINGS]:
@@ -1161,7 +1182,7 @@ def _again(clause: Clause, before: Clause) -> bool:
     """Whether a clause says what the one before it says: "it belongs on the desk, put it there"."""
     same = ("verb", "thing", "person", "target", "negated")
     known = clause.source in (None, before.source)
-    return (
+    return clause == before or (
         known
         and clause.verb not in (Verb.TELL, Verb.ASK)
         and all(getattr(clause, n) == getattr(before, n) for n in same)

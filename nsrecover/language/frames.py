@@ -29,7 +29,7 @@ _GENDERS = frozenset(listed(WORDS["constraints"]["gender"]))
 _BESIDE = ("near", "near to", "next to", "beside", "close to", "by")
 _GETTING = ("get", "pick up", "meet", "collect", "fetch", "grab")
 _GIVING = ("take", "bring", "get", "fetch", "grab", "find", "pick up", "get hold of", "want", "put", "give")
-_PROVIDING = ("provide", "supply", "serve", "present", "equip")
+_PROVIDING = ("provide", "supply", "serve", "present", "equip", "surprise")
 """Verbs that name the person first, and what is given with "with"."""
 _TOSS = ("toss", "chuck", "throw", "dump")
 """Verbs that throw something somewhere, if that is said: no skill does that."""

@@ -86,7 +86,7 @@ class Lexicon:
                 if known is None or known.sort != "place":
                     self.entries[text] = Lexeme("place", name)
                 if Trait.DOOR in place.traits:
-                    for door in (f"door of the {text}", f"{text} door"):
+                    for door in (f"door of the {text}", f"{text} door", f"{text}'s door"):
                         self.entries.setdefault(door, Lexeme("place", name))
         heads = Counter(name.split()[-1] for name in home.places if " " in name)
         for word in (head for head, count in heads.items() if count > 1 and not head.endswith("room")):
