@@ -270,6 +270,10 @@ def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit 
     return Unit("said", (), (what,), at[0] if at else None, " ".join((what.said, *words)))
 
 
+def _person_did(who: tuple[Lexeme, str], words: Sequence[str]) -> Unit:
+    return Unit("said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words)))
+
+
 def _stated_in(prep: tuple[str, str], at: Np, what: tuple[Np, ...]) -> Unit | None:
     each = located(at)
     if each is None or each[0].sort is not Sort.PLACE or prep[0] != "at":
@@ -536,9 +540,8 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "is_so": lambda what, word, who=None: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
     "said_of": _said_of,
     "it_is": lambda words: Unit("quality", text=" ".join(words)),
-    "person_did": lambda who, words: Unit(
-        "said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words))
-    ),
+    "person_did": _person_did,
+    "person_does": lambda who, words: _person_did(who, words) if words[0] not in (*VERBS, "know") else None,
     "wanted": _wanted,
     "done": lambda verb, args=(): (verb, args),
     "args": lambda args: args,
@@ -596,6 +599,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "not_": lambda: "not",
     "arg_np": lambda obj: Part("np", " ".join(np.said for np in obj), obj),
     "arg_prep": _arg_prep,
+    "arg_to": lambda prep, obj: _arg_prep(prep, obj) if prep[0] == "to" else None,
     "arg_particle": lambda word: Part("particle", word),
     "arg_manner": lambda word: Part("manner", word),
     "arg_there": lambda word: Part("to", word, (Np(Phrase(Sort.PRONOUN, word), (), word),)),

@@ -175,8 +175,6 @@ def noun(
         place = part.nouns[0].phrase
         if phrase.sort is Sort.PLACE and part.kind == "from":
             return None
-        if phrase.sort is Sort.PLACE and part.kind == "at" and place.sort is Sort.PLACE and not _is_room(place):
-            cost += 0.6
         if part.kind in ("at", "from") and not (place.sort is Sort.PLACE or (place.name in FAR)):
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
@@ -226,8 +224,6 @@ def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] 
         elif fits and place is not None and (_names_room(place, at[0]) or _names_room(at[0], place)):
             room, spot = (place, at[0]) if _names_room(place, at[0]) else (at[0], place)
             place = _inside((spot, room))
-        elif fits and place is not None and part in extra and np.parts:
-            return None
         else:
             kind = ConstraintKind.CLOTHING if part.kind == "with" else ConstraintKind.RELATION
             limits.append(Constraint(kind, part.text, at[0]))
@@ -534,7 +530,7 @@ class _Frame:
         found = list[Clause]()
         for np in things:
             each = located(np, behind)
-            if each is None:
+            if each is None or (len(things) > 1 and behind and any(part.kind in ("at", "from") for part in np.parts)):
                 return None
             thing, source = each
             if target is not None and whom is None:
