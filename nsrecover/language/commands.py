@@ -45,7 +45,7 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.rules import grammar_of
 from nsrecover.language.tables import WORDS, listed
-from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, in_forms
+from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, forms, in_forms
 
 _TABLES = (
     "manners", "particles", "openings", "lying:lying", "answered", "results", "conditions", "colours:colour", "times",
@@ -300,7 +300,9 @@ def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
 
 def _for_me(clause: Unit) -> Unit | None:
     """As in "I want to get rid of the box", "I want to find my watch"; other things a speaker wants to do alone."""
-    gone = all(each.verb is Verb.FIND or (each.target is not None and each.target.name == BIN) for each in clause.clauses)
+    gone = all(
+        each.verb is Verb.FIND or (each.target is not None and each.target.name == BIN) for each in clause.clauses
+    )
     return clause if clause.kind == "do" and gone else None
 
 
@@ -335,7 +337,9 @@ def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
 
 def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
     act = "bring" if is_person(to.nouns[0].phrase) else "place"
-    return clauses((act, "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None)
+    return clauses(
+        (act, "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None
+    )
 
 
 def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
@@ -418,10 +422,6 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
     if phrase.sort is Sort.PLACE or phrase.sort is Sort.PRONOUN:
         return None
     return Unit("do", (Clause(Verb.COUNT, replace(phrase, plural=True, count="", definite=False), place),))
-
-
-def _counted_mod(what: tuple[Np, ...], mods: Meaning) -> Meaning:
-    return _counted(what, (mods,))
 
 
 def _where(what: Np) -> Meaning:
@@ -510,7 +510,6 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "odd": lambda words: Unit("reason", text=" ".join(words)),
     "same": lambda **labels: next(iter(labels.values())),
     "empty": lambda **_: "",
-    "nothing": lambda **_: "",
     "run_on": lambda clause: (
         clause if not isinstance(clause, Unit) or clause.kind in ("do", "refused", "at", "again") else None
     ),
@@ -527,13 +526,11 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "something": lambda posts=(): None,
     "owned": _owned,
     "mod": _quality,
-    "harmless": lambda word: Constraint(ConstraintKind.QUALITY, word),
     "told_apart": lambda word: Told(word),
     "place_mod": lambda word: Part("at", f"in the {word[1]}", (Np(_head(word)[0], (), word[1]),)),
     "generic_head": lambda word: (Phrase(Sort.THING, "object", plural=word.endswith("s")), word),
     "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} ") if word not in _NO_NOUNS else None,
     "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
-    "made_so": _made_so,
     "seeks_place": lambda who, what: (
         Unit("stated", (), (who, what)) if is_person(who.phrase) and what.phrase.sort is Sort.PLACE else None
     ),
@@ -677,7 +674,6 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "asked_where": _asked_where,
     "answered": _answered,
     "counted": _counted,
-    "counted_mod": _counted_mod,
     "where": _where,
     "asked_pose": lambda who: _asked_about(Verb.POSE, who),
     "asked_name": lambda who: _asked_about(Verb.ASK, who, NAME),
@@ -744,6 +740,7 @@ def _verbs(words: Vocabulary) -> None:
     """Verbs in the forms in which commands have them, and those that no skill does."""
     for phrase, act in VERBS.items():
         head, *rest = phrase.split()
+        words.know((forms(head)[1],))
         for form, texts in in_forms(phrase).items():
             words.add(texts, f"verb{form}", (act, phrase))
         if not rest and head not in listed(WORDS["hard verbs"]):
@@ -787,7 +784,9 @@ def readings(
     said = tokens(sentence)
     found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
     if not found_units and any(word.endswith("'s") for word in said):  # "the pizza's here"
-        said = tuple(each for word in said for each in (word.removesuffix("'s"), *(["is"] if word.endswith("'s") else [])))
+        said = tuple(
+            each for word in said for each in (word.removesuffix("'s"), *(["is"] if word.endswith("'s") else []))
+        )
         found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
     if not found_units:
         yield 0.0, Unread(" ".join(said if len(said) <= 12 else said[max(0, reached - 8) :][:12]))

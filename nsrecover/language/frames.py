@@ -179,7 +179,11 @@ def noun(
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
     owner = OPERATOR if det in ("my", "our") else ""
-    definite = det not in ("a", "an", "a single", "one single", "some", "any", "another", "no") if det or owner else bool(number) or person
+    definite = (
+        det not in ("a", "an", "a single", "one single", "some", "any", "another", "no")
+        if det or owner
+        else bool(number) or person
+    )
     if det in ("another", "no"):
         limits.append(Constraint(ConstraintKind.OTHER, det))
     definite = definite or (det is None and phrase.sort is Sort.PLACE)

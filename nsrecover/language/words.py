@@ -139,7 +139,7 @@ def forms(verb: str) -> list[str]:
 
 
 def in_forms(phrase: str) -> dict[str, tuple[str, ...]]:
-    """A verb with what follows it in the forms of the grammar: imperative, "ing", "ed" the past, "en" the participle."""
+    """A verb with what follows it by form: none (the imperative), "ing", "ed" (the past), "en" (the participle)."""
     verb, _, rest = phrase.partition(" ")
     regular = forms(verb)
     past = WORDS["pasts"].get(verb)
