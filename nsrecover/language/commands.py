@@ -64,14 +64,8 @@ _NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PR
 _OPEN_ENDS = (" to", " for", " the", " a", " is", " are", " need", " needs", " want", " wants", " like", " some")
 """Words with which no mere reason ends."""
 _ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "some", "that", "this", "another", "one", "two"))
+_ASKED = {"where": Verb.ASK_WHERE, "name": Verb.ASK, "pose": Verb.POSE, "answer": Verb.ANSWER}
 _REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
-
-
-@dataclass(frozen=True)
-class Restart:
-    """A clause that replaces what was said before it: "go to the sofa, no, go to the desk"."""
-
-    unit: Unit
 
 
 @dataclass(frozen=True)
@@ -107,8 +101,10 @@ class Change:
 # --- builders
 
 
-def _change(kind: str, what: Np) -> Change | None:
+def _change(what: Np, kind: str = "", prep: tuple[str, str] | None = None) -> Change | None:
     each = located(what)
+    if prep is not None and not (kind and prep[0] == "at"):
+        kind = prep[0]
     return Change(kind, *each) if each is not None else None
 
 
@@ -181,26 +177,12 @@ def _that_one(mods: Sequence[Meaning], det: str | None = None, posts: Sequence[P
     return Np(Phrase(Sort.PRONOUN, "one", words=told, constraints=limits), tuple(posts), text)
 
 
-def _owned(
-    owner: str, head: tuple[Phrase, str], mods: Sequence[Constraint] = (), posts: Sequence[Meaning] = ()
-) -> Meaning:
-    made = noun(head, "the", None, mods, posts)
-    if not isinstance(made, Costly):
-        return made
-    np = made.meaning
-    return Costly(replace(np, phrase=replace(np.phrase, owner=owner), said=f"{owner}'s {np.said}"), made.cost)
-
-
-def _act(verb: tuple[str, str], args: Sequence[Part] = (), neg: Meaning = None, how: str | None = None) -> Meaning:
-    return clauses(verb, args, neg is not None, how)
-
-
 def _act_split(
     verb: tuple[str, str, str], obj: Meaning, particle: str, args: Sequence[Part] = (), neg: Meaning = None
 ) -> Meaning:
     if verb[2] != particle:
         return None
-    return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None, None)
+    return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None)
 
 
 def _gapped(
@@ -208,7 +190,11 @@ def _gapped(
 ) -> Meaning:
     """As in "put the bread on the desk and the milk in the fridge": the verb is meant several times."""
     kinds = {tuple("to" if part.kind == "at" else part.kind for part in each) for each in (args, *more)}
-    return _together(_act(verb, each, neg) for each in (args, *more)) if len(kinds) == 1 and len(args) > 1 else None
+    return (
+        _together(clauses(verb, each, neg is not None) for each in (args, *more))
+        if len(kinds) == 1 and len(args) > 1
+        else None
+    )
 
 
 def _unit_of(made: Meaning) -> Unit | None:
@@ -239,6 +225,28 @@ _DUTIES = ("goes", "go", "belongs", "belong", "should", "must", "ought", "needs"
 _STATES = {"open": Verb.OPEN, "closed": Verb.CLOSE, "on": Verb.TURN_ON, "off": Verb.TURN_OFF}
 
 
+def _does(
+    verb: tuple[str, str] | str,
+    what: tuple[Np, ...] = (),
+    args: Sequence[Part] = (),
+    to: Part | Np | None = None,
+    who: Np | None = None,
+    only: str = "",
+    never: str = "",
+) -> Meaning:
+    """What is to be done with something, by the verb that was said or is meant."""
+    act, said = (verb, "want") if isinstance(verb, str) else verb
+    at = Part("to", "to", (to,)) if isinstance(to, Np) else to
+    thing = what or ((who,) if who is not None else ())
+    if (only and act != only) or act == never or (act == "place" and not all(is_thing(np.phrase) for np in thing)):
+        return None
+    if at is not None:
+        act = "bring" if act == "place" and is_person(at.nouns[0].phrase) else act
+        at = replace(at, kind="to") if at.kind == "at" else at
+    parts = (*([Part("np", "", thing)] if thing else []), *args, *([at] if at is not None else []))
+    return clauses((act, said), parts)
+
+
 def _made_so(what: Np, state: str) -> Meaning:
     """As in "make sure that the door is open", "lamp off"."""
     each = located(what)
@@ -250,11 +258,10 @@ def _made_so(what: Np, state: str) -> Meaning:
 def _wanted(what: tuple[Np, ...], result: Meaning) -> Meaning:
     """What is to be done with something, where it is to be, or in which state: "I want the lamp switched off"."""
     if isinstance(result, Part):
-        return _wish_put(what, result)
+        return _does("place", what, to=result)
     if isinstance(result, str):
         return _together(_made_so(np, result) for np in what)
-    verb, args = result
-    return clauses(verb, (Part("np", "", what), *args), False, None)
+    return _does(result[0], what, result[1])
 
 
 def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit | None:
@@ -274,27 +281,14 @@ def _person_did(who: tuple[Lexeme, str], words: Sequence[str]) -> Unit:
     return Unit("said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words)))
 
 
-def _stated_in(prep: tuple[str, str], at: Np, what: tuple[Np, ...]) -> Unit | None:
-    each = located(at)
-    if each is None or each[0].sort is not Sort.PLACE or prep[0] != "at":
-        return None
-    return Unit("stated", (), what, each[0])
-
-
-def _looking(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
-    if who.phrase == THE_OPERATOR:
-        return clauses(("find", "find"), (Part("np", "", what), *args), False, None)
-    return Unit("stated", (), (who, *what)) if is_person(who.phrase) and not args else None
-
-
 def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     if who.phrase.sort is Sort.PLACE:
-        return _wish_put(what, Part("to", "to", (who,))) if not args else None
+        return _does("place", what, to=who) if not args else None
     pronoun_at = what[0].phrase.sort is Sort.PRONOUN and any(part.kind == "at" for part in args)
     if not is_person(who.phrase) or pronoun_at:
         return None
     given = () if any(part.kind in ("to", "for") for part in args) else (Part("to", "to", (who,)),)
-    made = clauses(("bring", "want"), (Part("np", "", what), *args, *given), False, None)
+    made = clauses(("bring", "want"), (Part("np", "", what), *args, *given))
     return Costly(replace(made.meaning, kind="wish"), made.cost) if isinstance(made, Costly) else made
 
 
@@ -316,12 +310,6 @@ def _place_of(at: Part | None) -> Phrase | None:
     return each[0] if each is not None else None
 
 
-def _other_place(clause: Unit, **denied: Part) -> Meaning:
-    """As in "rather than on the sofa, put it on the bed"."""
-    place, other = _place_of(denied["not"]), [each.target for each in clause.clauses]
-    return clause if clause.kind == "do" and place is not None and None not in other and place not in other else None
-
-
 def _wishes(who: Np, what: tuple[Np, ...], who2: Np, what2: tuple[Np, ...]) -> Meaning:
     """As in "Ann gets the cup, Tom the plate"."""
     return _together(_wish(one, things) for one, things in ((who, what), (who2, what2)))
@@ -333,13 +321,6 @@ def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
     if each is None or each[0].sort is not Sort.PLACE or prep[0] not in ("to", "at"):
         return None
     return Unit("again", (Clause(Verb.GO, target=each[0]),), text=prep[0])
-
-
-def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
-    act = "bring" if is_person(to.nouns[0].phrase) else "place"
-    return clauses(
-        (act, "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None
-    )
 
 
 def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
@@ -362,10 +343,6 @@ def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
     ):
         return None
     return Unit("do", clause.clauses, what)
-
-
-def _belongs(what: tuple[Np, ...], to: Part) -> Meaning:
-    return _wish_put(what, to) if all(is_thing(np.phrase) for np in what) else None
 
 
 def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
@@ -394,21 +371,15 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
     if len(what) != 1:
         return None
     np = what[0]
-    for post in seen:
-        if isinstance(post, Pose):
-            np = (
-                replace(np, phrase=replace(np.phrase, sort=Sort.POSED, name=post.name))
-                if np.phrase.sort is Sort.PERSON
-                else np
-            )
-        elif isinstance(post, Part):
-            if np.phrase.sort in PEOPLE and post.text.startswith("lying "):
-                return None
-            np = replace(np, parts=(*np.parts, post))
-        elif isinstance(post, Constraint):
-            np = replace(np, phrase=replace(np.phrase, constraints=(*np.phrase.constraints, post)))
-        elif post:
-            return None
+    poses = [post.name for post in seen if isinstance(post, Pose)]
+    parts = tuple(post for post in seen if isinstance(post, Part))
+    limits = tuple(post for post in seen if isinstance(post, Constraint))
+    lying = np.phrase.sort in PEOPLE and any(part.text.startswith("lying ") for part in parts)
+    if lying or len(poses) + len(parts) + len(limits) < sum(bool(post) for post in seen):
+        return None
+    posed = {"sort": Sort.POSED, "name": poses[0]} if poses and np.phrase.sort is Sort.PERSON else {}
+    phrase = replace(np.phrase, constraints=(*np.phrase.constraints, *limits), **posed)
+    np = replace(np, phrase=phrase, parts=(*np.parts, *parts))
     each = located(np)
     if each is None:
         return None
@@ -425,7 +396,7 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
 
 
 def _where(what: Np) -> Meaning:
-    made = clauses(("find", "find"), (Part("np", "", (what,)),), False, None)
+    made = clauses(("find", "find"), (Part("np", "", (what,)),))
     unit = _unit_of(made)
     if unit is None or unit.clauses[0].verb is not Verb.FIND:
         return None
@@ -456,29 +427,17 @@ def _told_count(who: tuple[Np, ...], what: tuple[Np, ...], seen: Sequence[Meanin
     return counted if operator else Unit("do", (*counted.clauses, *told.clauses))
 
 
-def _asked_about(verb: Verb, who: tuple[Np, ...], content: str = "") -> Meaning:
-    each = located(who[0]) if len(who) == 1 else None
-    if each is None or not is_person(each[0]):
+def _asked_person(verb: str, who: tuple[Np, ...] | None = None, owner: str = "", what: Np | None = None) -> Meaning:
+    """What is asked of a person, seen of a person, or answered: where something is, a name, a pose, a question."""
+    people = who or (Np(Phrase(Sort.PERSON, owner) if owner else Phrase(Sort.PRONOUN, "him")),)
+    each = located(people[0]) if len(people) == 1 else None
+    if each is None or not is_person(each[0]) or (verb == "answer" and each[0] == THE_OPERATOR):
         return None
-    return Unit("do", (Clause(verb, person=each[0], person_at=each[1], content=content), _REPORT))
-
-
-def _asked_where(who: tuple[Np, ...], what: Np, verb: str = "") -> Meaning:
-    each = located(who[0]) if len(who) == 1 else None
-    if each is None or not is_person(each[0]) or not is_thing(what.phrase):
+    if verb == "where" and not (what is not None and is_thing(what.phrase)):
         return None
-    return Unit("do", (Clause(Verb.ASK_WHERE, what.phrase, person=each[0], person_at=each[1]),))
-
-
-def _answered(who: tuple[Np, ...] | None = None) -> Meaning:
-    each = located(who[0]) if who else (Phrase(Sort.PRONOUN, "him"), None)
-    if each is None or not is_person(each[0]) or each[0] == THE_OPERATOR:
-        return None
-    return Unit("do", (Clause(Verb.ANSWER, person=each[0], person_at=each[1]),))
-
-
-def _refused(text: str) -> Unit:
-    return Unit("refused", text=text)
+    thing = what.phrase if what is not None else None
+    clause = Clause(_ASKED[verb], thing, person=each[0], person_at=each[1], content=NAME if verb == "name" else "")
+    return Unit("do", (clause, _REPORT) if verb in ("pose", "name") else (clause,))
 
 
 def _fronted(front: Part, clause: Unit) -> Meaning:
@@ -497,24 +456,41 @@ def _fronted(front: Part, clause: Unit) -> Meaning:
     return Unit("do", (first, *rest))
 
 
+def _mentions(who: Np, what: Np | None = None, place: Np | None = None, at: Part | None = None) -> Unit | None:
+    """What is said of a person and a thing or place that the person seeks."""
+    other = what or place or (at.nouns[0] if at is not None else None)
+    fits = is_person(who.phrase) and other is not None and (place is None or place.phrase.sort is Sort.PLACE)
+    return Unit("stated", (), (who, other)) if fits and other is not None else None
+
+
 def _stated(what: tuple[Np, ...]) -> Unit | None:
     return Unit("stated", (), what) if all(np.phrase.sort is not Sort.PRONOUN for np in what) else None
 
 
-def _said_condition(word: str, rest: str, clause: Meaning = None) -> Unit:
-    return _refused(f"I cannot take '{word} {rest}' into account.")
-
-
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
+    "does": _does,
+    "act": lambda verb, args=(), neg=None, how=None: clauses(verb, args, neg is not None, how),
+    "change": _change,
+    "restarted": lambda clause: replace(clause, kind="restart") if clause.kind == "do" else None,
+    "asked_person": _asked_person,
+    "mentions": _mentions,
+    "text": str,
+    "asks": lambda text: ("asks", text),
+    "says": lambda text: ("says", text),
+    "request": lambda text: ("request", text),
+    "reason": lambda text: Unit("reason", text=text),
+    "quality": lambda text: Unit("quality", text=text),
+    "refused": lambda text: Unit("refused", text=text),
+    "told_apart": lambda word: Told(word),
+    "asked": lambda who, content, verb="": spoken("ask", who, content),
+    "tells": lambda who, content, verb="": spoken("tell", who, content),
     "sequence": lambda first, rest, odd=None: (*([odd] if odd else ()), first, *rest),
-    "odd": lambda words: Unit("reason", text=" ".join(words)),
     "same": lambda **labels: next(iter(labels.values())),
     "empty": lambda **_: "",
     "run_on": lambda clause: (
         clause if not isinstance(clause, Unit) or clause.kind in ("do", "refused", "at", "again") else None
     ),
     "there_post": lambda word: Part("at", word, (Np(Phrase(Sort.PRONOUN, "there"), (), word),)),
-    "fixed": lambda now: now,
     "fixed_part": lambda what, prep=None: what,
     "list": _list,
     "either_of": lambda first, second: (replace(first, other=second),) if is_thing(first.phrase) else None,
@@ -523,65 +499,34 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "noun": noun,
     "one": _one,
     "that_one": _that_one,
-    "something": lambda posts=(): None,
-    "owned": _owned,
     "mod": _quality,
-    "told_apart": lambda word: Told(word),
     "place_mod": lambda word: Part("at", f"in the {word[1]}", (Np(_head(word)[0], (), word[1]),)),
     "generic_head": lambda word: (Phrase(Sort.THING, "object", plural=word.endswith("s")), word),
     "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} ") if word not in _NO_NOUNS else None,
     "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
-    "seeks_place": lambda who, what: (
-        Unit("stated", (), (who, what)) if is_person(who.phrase) and what.phrase.sort is Sort.PLACE else None
-    ),
     "is_so": lambda what, word, who=None: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
     "said_of": _said_of,
-    "it_is": lambda words: Unit("quality", text=" ".join(words)),
     "person_did": _person_did,
     "person_does": lambda who, words: _person_did(who, words) if words[0] not in (*VERBS, "know") else None,
     "wanted": _wanted,
     "done": lambda verb, args=(): (verb, args),
-    "args": lambda args: args,
     "given": lambda prep, obj: _arg_prep(prep, obj) if prep[0] in ("to", "for") else None,
-    "with_it": lambda to, what: _wish_put(what, to) if all(is_thing(np.phrase) for np in what) else None,
     "acts": lambda clause, more=(): _together((clause, *more)) if more else clause,
     "looked_first": lambda clause, at=None: _fronted(at, clause) if at is not None else clause,
-    "searched_at": lambda at, what: clauses(("find", "look"), (Part("np", "", what), at), False, None),
     "lost_it": lambda what: Unit("lost", (), (what,)),
-    "passive": lambda what, verb, args=(): clauses(verb, (Part("np", "", what), *args), False, None),
-    "stated_in": _stated_in,
-    "is_for": lambda what, who: _wish_put(what, Part("to", "to", (who,))),
-    "excuse": lambda words: Unit("reason", text=words),
     "mine": lambda: Part("of", "of mine", (Np(THE_OPERATOR),)),
-    "goes": lambda who, at: Unit("stated", (), (who, at.nouns[0])) if is_person(who.phrase) else None,
     "for_me": _for_me,
-    "looked_for": lambda what: clauses(("find", "find"), (Part("np", "", what),), False, None),
-    "looking": _looking,
-    "guided_where": lambda verb, who, place: clauses(
-        ("guide", "show"), (Part("np", "", (who,)), Part("to", "to", (place,))), False, None
+    "guided": lambda verb, who, args=(), to=None: _does(
+        "guide" if to is not None or any(part.kind == "to" for part in args) else "find", (), args, to, who
     ),
-    "guided": lambda verb, who, args: clauses(
-        ("guide" if any(part.kind == "to" for part in args) else "find", "show"),
-        (Part("np", "", (who,)), *args),
-        False,
-        None,
-    ),
-    "needed": lambda at: clauses(("go", "go"), (replace(at, kind="to"),), False, None),
-    "nothing_to_do": lambda **_: _refused("There is nothing to do in that."),
+    "within": lambda place: (Part("at", "in", (place,)),) if place.phrase.sort is Sort.PLACE else None,
     "reported": lambda who=None: _told(RESULT, who),
     "told_count": _told_count,
     "asked_last": lambda verb, content: spoken("ask", (Np(Phrase(Sort.PRONOUN, "him"), (), "him"),), content),
-    "searched": lambda where, what: clauses(
-        ("find", "search"), (Part("np", "", (where,)), Part("for", "for", what)), False, None
-    ),
-    "answered_owner": lambda owner: _answered((Np(Phrase(Sort.PERSON, owner)),)),
-    "cannot_check": lambda lead, what, rest: _refused(f"I have no skill to {lead} {what} {rest}."),
-    "note": lambda words: Told(words),
     "unknown_mod": lambda word: _quality(("size", word) if _superlative(word) else word),
     "known_mod": _quality,
     "head": _head,
     "open_head": lambda words: _open_head(words),
-    "joined": lambda words: words,
     "compound": lambda before, words: (*before, *words) if not any(word.endswith("ing") for word in words) else None,
     "gapped": _gapped,
     "posed": _posed,
@@ -591,7 +536,6 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "pose": lambda pose: Pose(pose[0].value),
     "which_mod": _quality,
     "remembered": lambda who, words: Told(" ".join(words)),
-    "act": _act,
     "act_split": _act_split,
     "not_": lambda: "not",
     "arg_np": lambda obj: Part("np", " ".join(np.said for np in obj), obj),
@@ -600,90 +544,40 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "arg_particle": lambda word: Part("particle", word),
     "arg_manner": lambda word: Part("manner", word),
     "arg_there": lambda word: Part("to", word, (Np(Phrase(Sort.PRONOUN, word), (), word),)),
-    "unserved": lambda verb, rest=None, particle="", neg=None: _refused(
-        f"I have no skill to {' '.join(filter(None, (verb, particle, rest)))}."
-    ),
     "fronted": _fronted,
     "wish": _wish,
     "awaited": lambda who, what, args=(): _wish(who, what, args) if all(np.phrase.known for np in what) else None,
-    "wish_put": _wish_put,
     "wish_only": _wish_only,
     "fragment": lambda what, args=(): _wish_only(what, args) if all(map(_named, what)) else None,
     "fragment_so": lambda what, state: _made_so(what, state) if _named(what) else None,
     "topic": _topic,
-    "belongs": _belongs,
     "stated": _stated,
     "stated_at": _stated_at,
     "lost": _lost,
     "later": lambda at=None: Unit("later", place=located(at.nouns[0])[0] if at is not None else None),  # type: ignore[index]
-    "condition": _said_condition,
-    "timed": lambda clause, word: (
-        _refused(f"I cannot take '{word}' into account.")
-        if clause.clauses and clause.clauses[-1].verb not in (Verb.TELL, Verb.ASK)
-        else None
-    ),
     "deed": lambda first, words: (first, *words),
-    "text": lambda words: " ".join(words),
-    "reason": lambda words, who="", aux="": Unit("reason", text=" ".join(filter(None, (who, aux, *words)))),
     "told": _told,
     "changes": lambda first, rest: tuple(each for each in (first, *rest) if each is not None),
     "dropped": lambda what: replace(what, kind="dropped"),
-    "change_more": lambda what: _change("more", what),
-    "change_prep": lambda prep, what: _change(prep[0], what),
-    "change_where": lambda prep, what: _change("from" if prep[0] == "at" else prep[0], what),
-    "change_np": lambda what: _change("np", what),
     "change_wrong": lambda what: Change("wrong", replace(what.phrase, sort=Sort.PRONOUN)),
     "again_go": _again_go,
-    "restarted": lambda clause: Restart(clause) if isinstance(clause, Unit) and clause.kind == "do" else None,
     "more_of": lambda what: Unit("more", (), (what,)),
     "both_of": lambda first, second: _list(first, (second,)),
     "or_of": lambda first, second: (replace(first, other=second, ask=True),) if is_thing(first.phrase) else None,
-    "until": lambda verb, args, at: (
-        clauses(verb, (*args, replace(at, kind="to")), False, None) if verb[0] == "follow" else None
-    ),
-    "until_place": lambda verb, args, place: (
-        clauses(verb, (*args, Part("to", "to", (place,))), False, None) if verb[0] == "follow" else None
-    ),
     "wondered": lambda what, who, rest: spoken("ask", (who,), f"{what} {who.said} {rest}"),
     "asked_by": lambda who, clause: (
         Unit("do", clause.clauses, (who,)) if is_person(who.phrase) and clause.kind == "do" else None
     ),
-    "passive_of": lambda who, verb, args=(): (
-        clauses(verb, (Part("np", "", who), *args), False, None) if is_person(who[0].phrase) else None
-    ),
-    "asked_pose_owner": lambda owner: _asked_about(Verb.POSE, (Np(Phrase(Sort.PERSON, owner)),)),
     "afterwards": lambda first, clause: _together((first, clause)),
-    "other_place": _other_place,
     "seen_at": lambda what, at: _where(replace(what, parts=(*what.parts, at))),
     "wish_subject": lambda what, args=(): _wish(Np(Phrase(Sort.PRONOUN, "subject")), what, args),
     "wish_owner": lambda who, what, args=(): _wish(Np(Phrase(Sort.PERSON, who)), what, args),
-    "told_that": lambda verb, who, content: spoken("tell", who, content),
     "looked": lambda at=None: Unit("do", (Clause(Verb.FIND, _SOUGHT, _place_of(at)),)),
     "thought": lambda clause: clause if isinstance(clause, Unit) and clause.kind in _STATED else None,
-    "belongs_at": lambda at, what: _belongs(what, Part("to", "to", (at,))),
-    "object_first": lambda what, verb, args=(): (
-        clauses(verb, (Part("np", "", what), *args), False, None) if verb[0] != "go" else None
-    ),
     "wishes": _wishes,
-    "wish_here": lambda who, what, to: _wish_put(what, to) if who.phrase == THE_OPERATOR else None,
-    "unknown_place": lambda who, what, **_: Unit("stated", (), (who, what)) if is_person(who.phrase) else None,
-    "turned": lambda verb, where="", how="": _refused(
-        f"I have no skill to {' '.join(filter(None, (verb[1], how, where)))}."
-    ),
-    "asked": lambda who, content, verb="": spoken("ask", who, content),
-    "asked_where": _asked_where,
-    "answered": _answered,
     "counted": _counted,
     "where": _where,
-    "asked_pose": lambda who: _asked_about(Verb.POSE, who),
-    "asked_name": lambda who: _asked_about(Verb.ASK, who, NAME),
-    "cannot_tell": lambda what, rest: _refused(f"I have no skill to check or find out '{what} {rest}'."),
     "result": lambda: RESULT,
-    "asks": lambda what, rest: ("asks", f"{what} {rest}"),
-    "says": lambda rest: ("says", rest),
-    "question": lambda words, rest=None: " ".join(filter(None, (words, rest))),
-    "request": lambda rest: f"to {rest}",
-    "request_told": lambda rest: ("request", f"to {rest}"),
     "person_knows": lambda who, what=None: Unit(
         "said", (), (*([what] if what else ()), Np(_head(who)[0])), text=f"{who[1]} may know"
     ),
@@ -1148,14 +1042,14 @@ def _restarted(units: Sequence[Meaning]) -> tuple[list[Meaning], list[Unit]]:
     """Units without what a restart replaces, and that: from the last clause with its verb on, else the last one."""
     kept, dropped = list[Meaning](), list[Unit]()
     for unit in units:
-        if isinstance(unit, Restart):
+        if isinstance(unit, Unit) and unit.kind == "restart":
             said = [k for k, each in enumerate(kept) if isinstance(each, Unit) and each.kind in ("do", "refused")]
-            verb = unit.unit.clauses[0].verb
+            verb = unit.clauses[0].verb
             same = [k for k in said if kept[k].clauses and kept[k].clauses[0].verb is verb]
             first = (same or said or [len(kept)])[-1]
             dropped += [each for each in kept[first:] if isinstance(each, Unit)]
             del kept[first:]
-            unit = unit.unit
+            unit = replace(unit, kind="do")
         kept.append(unit)
     return kept, dropped
 

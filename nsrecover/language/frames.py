@@ -132,9 +132,11 @@ def noun(
     number: str | None = None,
     mods: Sequence[Constraint | Told | Pose | Part | str] = (),
     posts: Sequence[Part | Constraint | Pose | Told | str] = (),
+    owner: str = "",
 ) -> Np | Costly | None:
     """A noun with determiner, number, qualities, and what is said about it behind."""
     phrase, said = head
+    det = "the" if owner else det
     if said.endswith(" ") and det is None:  # a verb is a noun behind a determiner only
         return None
     said = said.strip()
@@ -178,7 +180,7 @@ def noun(
         if part.kind in ("at", "from") and not (place.sort is Sort.PLACE or (place.name in FAR)):
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
-    owner = OPERATOR if det in ("my", "our") else ""
+    owner = OPERATOR if det in ("my", "our") else owner
     definite = (
         det not in ("a", "an", "a single", "one single", "some", "any", "another", "no")
         if det or owner
@@ -198,7 +200,10 @@ def noun(
         count=number or ("all" if det is not None and det.startswith("all") else ""),
         constraints=tuple(limits),
     )
-    return Costly(Np(made, parts, " ".join(filter(None, (det, words, said)))), cost)
+    return Costly(
+        Np(made, parts, " ".join(filter(None, (f"{owner}'s the" if det == "the" and owner else det, words, said)))),
+        cost,
+    )
 
 
 def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] | None:
@@ -255,7 +260,9 @@ def _names_room(place: Phrase, inner: Phrase) -> bool:
 # --- clauses
 
 
-def clauses(said: tuple[str, str], args: Sequence[Part], negated: bool, how: str | None) -> Unit | Costly | None:
+def clauses(
+    said: tuple[str, str], args: Sequence[Part], negated: bool = False, how: str | None = None
+) -> Unit | Costly | None:
     """What a verb with its parts wants done."""
     act, verb = said
     frame = _Frame(verb, [part for part in args if part.kind not in ("manner", "particle")])
@@ -280,7 +287,8 @@ class _Frame:
 
     def __init__(self, said: str, args: Sequence[Part]) -> None:
         self.said, self.cost, self.limits, self.hint = said, 0.0, list[Constraint](), ""
-        self.refused, self.switch = "", None
+        self.refused = ""
+        self.switch: Verb | None = None
         self.target: Phrase | None = None
         self.at_person: Phrase | None = None
         self.whom: tuple[Phrase, Phrase | None] | None = None
@@ -580,35 +588,19 @@ class _Frame:
             self.cost += 1
             self.target = _as_place(each)
         elif part.kind in ("at", "from") and is_place(phrase):
+            other = self.whom is not None and self.whom[0].name != OPERATOR
+            going = any(each.kind in ("to", "for") for each in self.rest)
+            carried = self.said in ("take", "bring", "carry") and not self.hint and not going
             if part.kind == "at" and act == "place" and self.target is None:
                 self.target = replace(_inside(each), prep=part.text.partition(" ")[0])
-            elif (
-                part.kind == "at"
-                and self.target is not None
-                and self.target.sort is Sort.PLACE
-                and phrase.sort is Sort.PLACE
-            ):
+            elif part.kind == "at" and self.target is not None and self.target.sort is phrase.sort is Sort.PLACE:
                 self.target = replace(
                     self.target,
                     constraints=(*self.target.constraints, Constraint(ConstraintKind.RELATION, part.text, phrase)),
                 )
-            elif (
-                part.kind == "at"
-                and self.whom is not None
-                and self.whom[0].name != OPERATOR
-                and not given
-                and self.at_person is None
-            ):
+            elif part.kind == "at" and other and not given and self.at_person is None:
                 self.at_person = _inside(each)
-            elif (
-                part.kind == "at"
-                and act in ("take", "bring")
-                and self.said in ("take", "bring", "carry")
-                and self.whom is None
-                and self.target is None
-                and not self.hint
-                and not any(other.kind in ("to", "for") for other in self.rest)
-            ):
+            elif part.kind == "at" and act != "place" and carried and self.whom is None and self.target is None:
                 self.target = _inside(each)
                 self.cost += 0.02
             else:
