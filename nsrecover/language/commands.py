@@ -122,7 +122,7 @@ def _but_not(first: Np, how: str, second: Np) -> tuple[Np, ...]:
     if "not" in how and kinds and (other.sort is Sort.THING or other.name in ("one", "it")) and one.name != other.name:
         return (first,)  # what is meant is another thing anyway
     limit = Constraint(ConstraintKind.OTHER, f"{how} {second.said}")
-    return (replace(first, phrase=replace(first.phrase, constraints=(*first.phrase.constraints, limit))),)
+    return (replace(first, phrase=first.phrase.limited(limit)),)
 
 
 def _prep(prep: tuple[str, str], at: Np) -> Part | None:
@@ -136,19 +136,11 @@ def _arg_prep(prep: tuple[str, str], obj: Np) -> Part:
 
 
 def _open_head(words: Sequence[str]) -> Costly | None:
-    name = " ".join(words)
-    if (
-        len(words) > _LONGEST_NAME
-        or words[-1] in _NO_NOUNS
-        or _NO_NAMES & set(words)
-        or any(word.endswith(("ly", "'s")) for word in words)
-        or re.search("(?<!e)ed$", words[-1])
-    ):
+    name, plural = " ".join(words), words[-1].endswith("s") and not words[-1].endswith("ss")
+    unfit = words[-1] in _NO_NOUNS or bool(_NO_NAMES & set(words)) or re.search(r"(ly|'s)\b|(?<!e)ed$", name)
+    if len(words) > _LONGEST_NAME or unfit:
         return None
-    return Costly(
-        (Phrase(Sort.THING, name, plural=name.endswith("s") and not name.endswith("ss"), known=False), name),
-        len(words) * 0.1,
-    )
+    return Costly((Phrase(Sort.THING, name, plural=plural, known=False), name), len(words) * 0.1)
 
 
 def _head(entry: tuple[Lexeme, str]) -> tuple[Phrase, str]:
@@ -197,16 +189,10 @@ def _gapped(
     )
 
 
-def _unit_of(made: Meaning) -> Unit | None:
-    """What a builder has made, without its cost."""
-    found: Unit | None = made.meaning if isinstance(made, Costly) else made
-    return found
-
-
 def _together(made: Iterable[Meaning]) -> Costly | None:
     """The clauses of several units as one unit; None if one of them has none."""
     every = list(made)
-    units = [_unit_of(each) for each in every]
+    units: list[Unit | None] = [each.meaning if isinstance(each, Costly) else each for each in every]
     if any(unit is None or unit.kind not in ("do", "wish") for unit in units):
         return None
     whole = tuple(each for unit in units if unit is not None for each in unit.clauses)
@@ -338,11 +324,8 @@ def _named(np: Np) -> bool:
 
 
 def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
-    if clause.kind != "do" or not any(
-        phrase.sort is Sort.PRONOUN for each in clause.clauses for phrase in each.phrases
-    ):
-        return None
-    return Unit("do", clause.clauses, what)
+    pronouns = [phrase for each in clause.clauses for phrase in each.phrases if phrase.sort is Sort.PRONOUN]
+    return Unit("do", clause.clauses, what) if clause.kind == "do" and pronouns else None
 
 
 def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
@@ -358,13 +341,10 @@ def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
 def _lost(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Unit | None:
     if not is_person(who.phrase) or not all(is_thing(np.phrase) for np in what):
         return None
-    places = [located(part.nouns[0]) for part in args]
+    at, mine = _place_of(args[0] if args else None), who.phrase == THE_OPERATOR
     if len(what) == 1 and what[0].phrase.sort is Sort.PRONOUN:
-        return Unit("at", (), what, places[0][0]) if places and places[0] else None
-    what = what if who.phrase == THE_OPERATOR else (who, *what)
-    return Unit(
-        "lost", (), what, places[0][0] if places and places[0] else None, "" if who.phrase == THE_OPERATOR else who.said
-    )
+        return Unit("at", (), what, at) if at is not None else None
+    return Unit("lost", (), what if mine else (who, *what), at, "" if mine else who.said)
 
 
 def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
@@ -396,12 +376,11 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
 
 
 def _where(what: Np) -> Meaning:
-    made = clauses(("find", "find"), (Part("np", "", (what,)),))
-    unit = _unit_of(made)
-    if unit is None or unit.clauses[0].verb is not Verb.FIND:
+    made = _does("find", (what,))
+    if not isinstance(made, Costly) or made.meaning.kind != "do" or made.meaning.clauses[0].verb is not Verb.FIND:
         return None
-    told = (_REPORT,) if unit.clauses[0].person is not None else ()
-    return Unit("do", (*unit.clauses, *told))
+    told = (_REPORT,) if made.meaning.clauses[0].person is not None else ()
+    return Unit("do", (*made.meaning.clauses, *told))
 
 
 def _told(content: Meaning = "", who: tuple[Np, ...] | None = None, verb: str = "") -> Meaning:
@@ -463,10 +442,6 @@ def _mentions(who: Np, what: Np | None = None, place: Np | None = None, at: Part
     return Unit("stated", (), (who, other)) if fits and other is not None else None
 
 
-def _stated(what: tuple[Np, ...]) -> Unit | None:
-    return Unit("stated", (), what) if all(np.phrase.sort is not Sort.PRONOUN for np in what) else None
-
-
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "does": _does,
     "act": lambda verb, args=(), neg=None, how=None: clauses(verb, args, neg is not None, how),
@@ -481,6 +456,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "reason": lambda text: Unit("reason", text=text),
     "quality": lambda text: Unit("quality", text=text),
     "refused": lambda text: Unit("refused", text=text),
+    "most": lambda how, word: Constraint(ConstraintKind.SIZE, f"{how} {_quality(word).text}"),
     "told_apart": lambda word: Told(word),
     "asked": lambda who, content, verb="": spoken("ask", who, content),
     "tells": lambda who, content, verb="": spoken("tell", who, content),
@@ -547,14 +523,15 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "fronted": _fronted,
     "wish": _wish,
     "awaited": lambda who, what, args=(): _wish(who, what, args) if all(np.phrase.known for np in what) else None,
+    "wish_me": lambda what, args=(): _wish(Np(THE_OPERATOR), what, args),
     "wish_only": _wish_only,
     "fragment": lambda what, args=(): _wish_only(what, args) if all(map(_named, what)) else None,
     "fragment_so": lambda what, state: _made_so(what, state) if _named(what) else None,
     "topic": _topic,
-    "stated": _stated,
+    "stated": lambda what: None if any(np.phrase.sort is Sort.PRONOUN for np in what) else Unit("stated", (), what),
     "stated_at": _stated_at,
     "lost": _lost,
-    "later": lambda at=None: Unit("later", place=located(at.nouns[0])[0] if at is not None else None),  # type: ignore[index]
+    "later": lambda at=None: Unit("later", place=_place_of(at)),
     "deed": lambda first, words: (first, *words),
     "told": _told,
     "changes": lambda first, rest: tuple(each for each in (first, *rest) if each is not None),
@@ -646,7 +623,7 @@ def _verbs(words: Vocabulary) -> None:
         words.add((text,), "unserved")
         if " " not in text:
             words.add((text,), "verb_noun")
-    for kind in ("tell", "say", "ask", "show"):
+    for kind in ("tell", "say", "ask", "show", "let"):
         for form, texts in [each for text in listed(WORDS["speech"][kind]) for each in in_forms(text).items()]:
             words.add(texts, f"{kind}{form}")
     words.add(("if", "whether", "what", "who", "where", "when", "how", "why", "for", "which", "about"), "asking")
@@ -749,15 +726,13 @@ class _Discourse:
         unused = [name for name in self.mentioned if name not in used]
         if unused:
             return Unread(f"{unused[0]}")
-        for wish in self.wishes:
-            later = self.clauses[self.clauses.index(wish) + 1 :] if wish in self.clauses else []
-            again = [
-                each for each in later if each.thing is not None and each.thing.name == (wish.thing or each.thing).name
-            ]
-            if again:
-                k = self.clauses.index(again[0])
-                self.clauses[k] = replace(again[0], source=again[0].source or wish.source)
-                self.clauses.remove(wish)
+        for wish in (each for each in self.wishes if each in self.clauses and each.thing is not None):
+            for k in range(self.clauses.index(wish) + 1, len(self.clauses)):
+                later = self.clauses[k]
+                if later.thing is not None and wish.thing is not None and later.thing.name == wish.thing.name:
+                    self.clauses[k] = replace(later, source=later.source or wish.source)
+                    self.clauses.remove(wish)
+                    break
         found = [each for k, each in enumerate(self.clauses) if not k or not _again(each, self.clauses[k - 1])]
         found = _joined(found)
         return Reading(self.sentence, tuple(found), (), self.operator_at, tuple(self.background))
@@ -832,10 +807,7 @@ class _Discourse:
 
     def _spread(self, clause: Clause) -> list[Clause]:
         """A clause for each of what "them" stands for."""
-        thing = clause.thing
-        them = (
-            thing is not None and thing.sort is Sort.PRONOUN and thing.name in ("them", "both") and len(self.group) > 1
-        )
+        them = clause.thing in (Phrase(Sort.PRONOUN, "them"), Phrase(Sort.PRONOUN, "both")) and len(self.group) > 1
         return [replace(clause, thing=each) for each in self.group] if them else [clause]
 
     def _mention(self, nouns: Sequence[Np], at: Phrase | None, needed: bool) -> bool:
@@ -850,10 +822,7 @@ class _Discourse:
             if place is not None:
                 self.where[phrase.name] = place
                 self.place = place
-                self.clauses = [
-                    replace(clause, source=place) if clause.thing == phrase and clause.source is None else clause
-                    for clause in self.clauses
-                ]
+                self._found(phrase, place)
             if needed and phrase.sort in THINGS:
                 self.mentioned.append(phrase.name)
         self.group = tuple(found)
@@ -876,22 +845,21 @@ class _Discourse:
         if meant.name in self.where and self.where[meant.name] != place and meant.sort in THINGS:
             return False
         self.where[meant.name] = place
+        self._found(meant, place)
+        return True
+
+    def _found(self, meant: Phrase, place: Phrase) -> None:
+        """Say in the clauses before where something or somebody is."""
         for k, clause in enumerate(self.clauses):
             if clause.thing == meant and clause.source is None:
                 self.clauses[k] = replace(clause, source=place)
             elif clause.person == meant and clause.person_at is None and clause.verb is not Verb.GO:
                 self.clauses[k] = replace(clause, person_at=place)
-        return True
 
     def _add(self, clause: Clause) -> None:
         thing, person = clause.thing, clause.person
-        if (
-            thing is not None
-            and clause.source is None
-            and thing.name in self.where
-            and clause.verb is not Verb.ASK_WHERE
-        ):
-            clause = replace(clause, source=self.where[thing.name])
+        if thing is not None and clause.source is None and clause.verb is not Verb.ASK_WHERE:
+            clause = replace(clause, source=self.where.get(thing.name))
         opened = self.clauses[-1] if self.clauses and self.clauses[-1].verb is Verb.OPEN else None
         if opened is not None and clause.verb in (Verb.TAKE, Verb.BRING) and clause.source is None:
             clause = replace(clause, source=opened.target)
@@ -904,10 +872,7 @@ class _Discourse:
         self.group = tuple(each.thing for each in made if each.thing is not None) or self.group
         people = {each.person.name for each in made if each.person is not None and each.person != THE_OPERATOR}
         self.crowd = len(people) > 1 if people else self.crowd
-        for clause in made:
-            for phrase in (clause.source, clause.target, clause.person, clause.person_at, clause.thing):
-                self._note(phrase)
-            self.goal = clause.target or self.goal
+        self.after(made)
 
     def _note(self, phrase: Phrase | None) -> None:
         if phrase is None or phrase.sort is Sort.PRONOUN or phrase == THE_OPERATOR:
@@ -953,19 +918,13 @@ class _Discourse:
     def _named(self, thing: Phrase) -> Phrase:
         """A noun with its qualities as its name where the home knows no such thing: what a detector is asked for."""
         home = self.lexicon.home
-        of = [each for each in thing.constraints if each.kind is ConstraintKind.OTHER and each.text.startswith("of ")]
-        if thing.sort is Sort.THING and of and not any(home.could_mean(thing.name, name) for name in home.items):
-            left = tuple(each for each in thing.constraints if each not in of)
-            thing = replace(thing, name=" ".join((thing.name, *(each.text for each in of))), constraints=left)
-        qualities = [each for each in thing.constraints if each.kind is ConstraintKind.QUALITY and each.to is None]
-        if (
-            thing.sort is not Sort.THING
-            or not qualities
-            or any(home.could_mean(thing.name, name) for name in home.items)
-        ):
+        if thing.sort is not Sort.THING or any(home.could_mean(thing.name, name) for name in home.items):
             return thing
-        left = tuple(each for each in thing.constraints if each not in qualities)
-        return replace(thing, name=" ".join((*(each.text for each in qualities), thing.name)), constraints=left)
+        before = [each for each in thing.constraints if each.kind is ConstraintKind.QUALITY and each.to is None]
+        of = [each for each in thing.constraints if each.kind is ConstraintKind.OTHER and each.text.startswith("of ")]
+        left = tuple(each for each in thing.constraints if each not in (*before, *of))
+        name = " ".join((*(each.text for each in before), thing.name, *(each.text for each in of)))
+        return replace(thing, name=name, constraints=left)
 
     def _meant(self, phrase: Phrase, slot: str, clause: Clause) -> Phrase | None:
         if slot == "person" and self.crowd and phrase.name in PERSONAL:
@@ -984,14 +943,9 @@ class _Discourse:
         if phrase.name == "them" and len(self.group) == 1 and not self.group[0].plural and len(self.things) > 1:
             return None
         if not self.things and phrase.name in ("it", "that", "this"):
-            alone = self._told_by_quality()
-            return Phrase(Sort.THING, alone) if alone else None
+            fits = can_be(self.lexicon.home, self.quality)
+            return Phrase(Sort.THING, fits[0]) if len(fits) == 1 else None
         return self.things[-1] if self.things else None
-
-    def _told_by_quality(self) -> str:
-        """The only object of the home that can be as "it" was said to be; empty if there is none, or several."""
-        fits = can_be(self.lexicon.home, self.quality)
-        return fits[0] if len(fits) == 1 else ""
 
     def alike(self, one: Phrase) -> Phrase | None:
         """What "the blue one", "the other one" is after something of the same kind."""

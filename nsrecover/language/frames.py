@@ -36,6 +36,7 @@ _TOSS = ("toss", "chuck", "throw", "dump")
 _UNFINISHED = ("have", "has", "the", "a", "to", "and", "or", "once", "when", "if")
 """Words with which nothing ends that is told."""
 _MOST_QUALITIES = 2
+_INDEFINITE = ("a", "an", "a single", "one single", "some", "any", "another", "no")
 
 
 @dataclass(frozen=True)
@@ -181,11 +182,7 @@ def noun(
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
     owner = OPERATOR if det in ("my", "our") else owner
-    definite = (
-        det not in ("a", "an", "a single", "one single", "some", "any", "another", "no")
-        if det or owner
-        else bool(number) or person
-    )
+    definite = det not in _INDEFINITE if det else bool(number) or person
     if det in ("another", "no"):
         limits.append(Constraint(ConstraintKind.OTHER, det))
     definite = definite or (det is None and phrase.sort is Sort.PLACE)
@@ -242,11 +239,7 @@ def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] 
 def _inside(found: tuple[Phrase, Phrase | None]) -> Phrase:
     """A place with the room that it is said to be in as a constraint."""
     phrase, room = found
-    if room is None:
-        return phrase
-    return replace(
-        phrase, constraints=(*phrase.constraints, Constraint(ConstraintKind.RELATION, f"in the {room.name}", room))
-    )
+    return phrase.limited(Constraint(ConstraintKind.RELATION, f"in the {room.name}", room)) if room else phrase
 
 
 def _is_room(place: Phrase) -> bool:
@@ -393,10 +386,7 @@ class _Frame:
                     found[-1] = replace(found[-1], person_at=_inside(each))
                     continue
                 if target is not None:
-                    target = replace(
-                        target,
-                        constraints=(*target.constraints, Constraint(ConstraintKind.RELATION, part.text, phrase)),
-                    )
+                    target = target.limited(Constraint(ConstraintKind.RELATION, part.text, phrase))
                     found[0] = Clause(Verb.GO, target=target)
                     continue
                 target = _inside(each)
@@ -441,7 +431,7 @@ class _Frame:
                 at = _inside(each)
             elif part.kind in ("with", "near", "at", "through"):
                 kind = ConstraintKind.CLOTHING if part.kind == "with" else ConstraintKind.RELATION
-                person = replace(person, constraints=(*person.constraints, Constraint(kind, part.text, each[0])))
+                person = person.limited(Constraint(kind, part.text, each[0]))
             else:
                 return None
         return [Clause(verb, person=person, person_at=at, target=target)]
@@ -594,10 +584,7 @@ class _Frame:
             if part.kind == "at" and act == "place" and self.target is None:
                 self.target = replace(_inside(each), prep=part.text.partition(" ")[0])
             elif part.kind == "at" and self.target is not None and self.target.sort is phrase.sort is Sort.PLACE:
-                self.target = replace(
-                    self.target,
-                    constraints=(*self.target.constraints, Constraint(ConstraintKind.RELATION, part.text, phrase)),
-                )
+                self.target = self.target.limited(Constraint(ConstraintKind.RELATION, part.text, phrase))
             elif part.kind == "at" and other and not given and self.at_person is None:
                 self.at_person = _inside(each)
             elif part.kind == "at" and act != "place" and carried and self.whom is None and self.target is None:
@@ -634,7 +621,7 @@ def _is_bin(part: Part) -> bool:
 def _kept(np: Np) -> Np:
     """A noun phrase of which every quality counts: what is thrown away must be the right one."""
     told = tuple(Constraint(ConstraintKind.QUALITY, word) for word in np.phrase.words)
-    return replace(np, phrase=replace(np.phrase, words=(), constraints=(*np.phrase.constraints, *told)))
+    return replace(np, phrase=replace(np.phrase.limited(*told), words=()))
 
 
 def alternatives(clause: Clause, np: Np) -> list[Clause]:

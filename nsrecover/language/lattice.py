@@ -21,7 +21,8 @@ _ACTING = frozenset(("verb", "split"))
 _NAMING = _ACTING | {"thing", "category", "place", "person", "number"}
 _TELLING = (
     "not", "no", "never", "only", "except", "unless", "until", "if", "instead", "nothing", "without", "and", "or",
-    "but", "please", "so", "could", "can", "would", "there", "here", "it", "them", "him", "her",
+    "but", "please", "so", "could", "can", "would", "should", "must", "may", "might", "shall", "let",
+    "there", "here", "it", "them", "him", "her",
 )  # fmt: skip
 """Words that no mere reason has."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.util.python310 import StrEnum
@@ -110,6 +110,10 @@ class Phrase:
     def text(self) -> str:
         """The phrase without article."""
         return " ".join((*self.words, self.name))
+
+    def limited(self, *constraints: Constraint) -> Phrase:
+        """The phrase with further constraints."""
+        return replace(self, constraints=(*self.constraints, *constraints))
 
 
 @dataclass(frozen=True)
