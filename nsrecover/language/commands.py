@@ -55,7 +55,7 @@ _TABLES = (
 _MOST_READINGS = 40
 _LONGEST_NAME = 3
 _NO_NOUNS = frozenset(listed(WORDS["no_nouns"]))
-_NO_SUPERLATIVES, _SHORTEST_SUPERLATIVE = frozenset(listed(WORDS["constraints"]["no superlative"])), 5
+_SUPERLATIVE = rf"(?!(?:{'|'.join(listed(WORDS['constraints']['no superlative']))})$)\w{{3,}}est$"
 _NO_NAMES = frozenset(
     word for text in (*listed(WORDS["elsewhere"]), *listed(WORDS["adverbs"])) for word in text.split()
 )
@@ -152,10 +152,6 @@ def _head(entry: tuple[Lexeme, str]) -> tuple[Phrase, str]:
 def _quality(word: Meaning) -> Constraint:
     kind, text = word if isinstance(word, tuple) else ("quality", word)
     return Constraint(ConstraintKind(kind), text)
-
-
-def _superlative(word: str) -> bool:
-    return word.endswith("est") and len(word) > _SHORTEST_SUPERLATIVE and word not in _NO_SUPERLATIVES
 
 
 def _one(det: str | None = None, posts: Sequence[Part] = ()) -> Np | None:
@@ -357,8 +353,9 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
     lying = np.phrase.sort in PEOPLE and any(part.text.startswith("lying ") for part in parts)
     if lying or len(poses) + len(parts) + len(limits) < sum(bool(post) for post in seen):
         return None
-    posed = {"sort": Sort.POSED, "name": poses[0]} if poses and np.phrase.sort is Sort.PERSON else {}
-    phrase = replace(np.phrase, constraints=(*np.phrase.constraints, *limits), **posed)
+    phrase = np.phrase.limited(*limits)
+    if poses and phrase.sort is Sort.PERSON:
+        phrase = replace(phrase, sort=Sort.POSED, name=poses[0])
     np = replace(np, phrase=phrase, parts=(*np.parts, *parts))
     each = located(np)
     if each is None:
@@ -499,7 +496,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "reported": lambda who=None: _told(RESULT, who),
     "told_count": _told_count,
     "asked_last": lambda verb, content: spoken("ask", (Np(Phrase(Sort.PRONOUN, "him"), (), "him"),), content),
-    "unknown_mod": lambda word: _quality(("size", word) if _superlative(word) else word),
+    "unknown_mod": lambda word: _quality(("size", word) if re.match(_SUPERLATIVE, word) else word),
     "known_mod": _quality,
     "head": _head,
     "open_head": lambda words: _open_head(words),
@@ -637,8 +634,7 @@ def changes(answer: str, words: Vocabulary) -> tuple[Change, ...]:
 
 def alike(lexicon: Lexicon, clauses: Sequence[Clause], one: Phrase) -> Phrase | None:
     """What "the blue one", "the other one" is after what clauses are about."""
-    spoken_of = _Discourse("", lexicon).after(clauses)
-    return spoken_of.alike(one)
+    return _Discourse("", lexicon).after(clauses).alike(one)
 
 
 def readings(
@@ -899,21 +895,16 @@ class _Discourse:
         if clause.verb is Verb.COUNT and clause.thing is not None:
             clause = replace(clause, thing=replace(clause.thing, plural=True, count="", definite=False))
         asked = self.clauses[-1] if self.clauses else None
-        if clause.verb is Verb.TELL and not clause.content and clause.person == THE_OPERATOR:
-            if asked is None or asked.verb is not Verb.ASK:
-                return None
-            clause = replace(clause, content=RESULT)
-        found = asked is not None and asked.verb in (Verb.ASK, Verb.COUNT, Verb.POSE, Verb.FIND)
-        if clause.verb is Verb.TELL and not clause.content and found:
-            clause = replace(clause, content=RESULT)
         if clause.verb is Verb.TELL and not clause.content:
+            if clause.person == THE_OPERATOR and (asked is None or asked.verb is not Verb.ASK):
+                return None
             told = [each.content for each in self.clauses if each.verb is Verb.TELL and each.content != RESULT]
-            content = (told[-1:] or self.background[-1:] or [""])[0]
+            found = asked is not None and asked.verb in (Verb.ASK, Verb.COUNT, Verb.POSE, Verb.FIND)
+            content = RESULT if found else (told[-1:] or self.background[-1:] or [""])[0]
             if not content:
                 return None
             clause = replace(clause, content=content)
-        thing = clause.thing
-        return replace(clause, thing=self._named(thing)) if thing is not None else clause
+        return clause if clause.thing is None else replace(clause, thing=self._named(clause.thing))
 
     def _named(self, thing: Phrase) -> Phrase:
         """A noun with its qualities as its name where the home knows no such thing: what a detector is asked for."""
