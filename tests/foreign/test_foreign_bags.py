@@ -33,7 +33,9 @@ from nsrecover.records.bags.reading import read_bag, read_images
 from nsrecover.records.bags.writing import BagSettings, RunMessages
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.runs import read_run
+from tests.case_files import cases_of
 from tests.commands import run
+from tests.observations import one_view
 
 nsr = partial(run, "nsrecover.cli.app")
 STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -44,22 +46,12 @@ Sent = tuple[float, str, str, Any]
 Change = Callable[[Sent], list[Sent]]
 
 
-def one_view() -> Recording:
-    seen = [
-        replace(
-            each,
-            time_s=each.time_s + 10,
-            rgb=each.rgb[:1],
-            depth_m=each.depth_m[:1],
-            instances=each.instances[:1],
-            cameras=each.cameras[:1],
-        )
-        for each in WHOLE.observations[:2]
-    ]
+def one_action() -> Recording:
+    seen = [replace(one_view(each), time_s=each.time_s + 10) for each in WHOLE.observations[:2]]
     return Recording(Plan(WHOLE.plan.actions[:1]), tuple(seen))
 
 
-EPISODE = one_view()
+EPISODE = one_action()
 SENT = [each for each in RunMessages(BagSettings(), STORE.types).of_run(EPISODE) if not each[1].startswith("/right")]
 
 
@@ -347,50 +339,20 @@ def test_what_is_ambiguous_is_asked(change: Change, layout: Layout, named: str, 
 
 
 LEFT = "/left/"
-DRIVERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
-    "RealSense": ({LEFT: "/camera/camera/", "/depth/": "/aligned_depth_to_color/"}, {}),
-    "openni": ({LEFT: "/camera/", "/color/": "/rgb/", "/depth/": "/depth_registered/"}, {}),
-    "rectified openni": (
-        {LEFT: "/camera/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
-         "depth/image_raw": "depth_registered/hw_registered/image_rect_raw"}, {},
-    ),
-    "ZED": (
-        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
-         "depth/image_raw": "depth/depth_registered"}, {},
-    ),
-    "ZED 5": (
-        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/color/rect/image", "/left/color/": "/left/rgb/color/rect/",
-         "depth/image_raw": "depth/depth_registered", "color/camera_info": "rgb/color/rect/camera_info"}, {},
-    ),
-    "Azure Kinect": ({LEFT: "/", "/color/": "/rgb/", "/depth/": "/depth_to_rgb/"}, {}),
-    "OAK": ({LEFT: "/oak/", "/color/": "/rgb/", "/depth/": "/stereo/"}, {}),
-    "classic Gazebo": ({LEFT: "/camera/", "/color/": "/"}, {}),
-    "Gazebo": ({LEFT: "/rgbd/", "color/image_raw": "image", "/color/": "/", "depth/image_raw": "depth_image"}, {}),
-    "Isaac": ({LEFT: "/", "color/image_raw": "rgb", "/color/": "/", "depth/image_raw": "depth"}, {}),
-    "Kinect 2": (
-        {LEFT: "/kinect2/qhd/", "color/image_raw": "image_color_rect", "/color/": "/",
-         "depth/image_raw": "image_depth_rect"}, {},
-    ),
-    "Zivid": ({LEFT: "/", "image_raw": "image_color", "depth/image_color": "depth/image"}, {}),
-    "masks of another program": ({"/left/masks": "/segmenter/masks"}, {}),
-    "masks of any name": ({"/left/masks": "/yolo/out"}, {"topics": ["/yolo/out=masks"]}),
-    "names of one's own": (
-        {COLOUR: "/a", DEPTH: "/b", INFO: "/c", "/left/masks": "/d"},
-        {"topics": ["/a=colour", "/b=depth", "/c=info", "/d=masks"]},
-    ),
-    "everything in a namespace": ({LEFT: "/robot1/left/", "/nsrecover": "/robot1/nsrecover", "/tf": "/robot1/tf"}, {}),
-}  # fmt: skip
+DRIVERS = cases_of(__file__)
 
 
-@pytest.mark.parametrize(("names", "options"), DRIVERS.values(), ids=DRIVERS)
-def test_the_topics_of_drivers_are_known(names: dict[str, str], options: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_the_topics_of_drivers_are_known(driver: str, tmp_path: Path) -> None:
+    names = DRIVERS[driver]["renamed"]
+
     def called(sent: Sent) -> list[Sent]:
         topic = sent[1]
         for old, new in names.items():
             topic = topic.replace(old, new) if topic.startswith((old, *names.values(), LEFT)) else topic
         return [(sent[0], topic, *sent[2:])]
 
-    layout = Layout.of(None, (), options.get("topics", ()), None)
+    layout = Layout.of(None, (), DRIVERS[driver].get("topics", ()), None)
     found = read_bag(write(tmp_path / "bag", called), layout)
     for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
         np.testing.assert_array_equal(seen.instances, truth.instances)

@@ -28,13 +28,18 @@ OLD_PYTHON = "import runpy, sys; sys.modules['tomllib'] = None; runpy.run_path('
 """Runs the test of a project without the modules that Python 3.10 lacks."""
 
 
-def test_its_own_test_passes_at_once(project: Path) -> None:
+def own_test(project: Path) -> str:
+    """What the test of a project prints."""
     done = subprocess.run(
         [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "both tests passed" in done.stdout
+    return done.stdout
+
+
+def test_its_own_test_passes_at_once(project: Path) -> None:
+    assert "both tests passed" in own_test(project)
 
 
 def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: Path) -> None:
@@ -76,24 +81,21 @@ def test_what_was_found_is_drawn_over_the_images(tmp_path: Path) -> None:
     assert "table at 0 mm" in done.out
 
 
-def in_millimetres(folder: Path) -> list[str]:
+def boxes_as(folder: Path, change: Callable[[list[float]], list[float]]) -> list[str]:
+    """A recorded run with other boxes."""
     (file,) = write_runs(folder, 1).glob("*.json")
     document = json.loads(file.read_text())
-    for scene in document["scenes"]:
-        for name in scene:
-            scene[name] = [1000 * value for value in scene[name]]
+    document["scenes"] = [{name: change(box) for name, box in scene.items()} for scene in document["scenes"]]
     file.write_text(json.dumps(document))
     return ["check-setup", str(file)]
+
+
+def in_millimetres(folder: Path) -> list[str]:
+    return boxes_as(folder, lambda box: [1000 * value for value in box])
 
 
 def z_down(folder: Path) -> list[str]:
-    (file,) = write_runs(folder, 1).glob("*.json")
-    document = json.loads(file.read_text())
-    for scene in document["scenes"]:
-        for name in scene:
-            scene[name][2] = -0.5
-    file.write_text(json.dumps(document))
-    return ["check-setup", str(file)]
+    return boxes_as(folder, lambda box: [*box[:2], -0.5, *box[3:]])
 
 
 def images(folder: Path, body: str) -> list[str]:
@@ -205,11 +207,7 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     monkeypatch.syspath_prepend(project)  # the commands run in this process, where another project may be loaded
     for module in ("domain", "world"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    done = subprocess.run(
-        [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    own_test(project)
     world, system = f"{project}/world.py:disturbed_world", ["--system", f"{project}/world.py:system"]
     watched = nsr("watch", world, *system, "--out", str(log), "--json")
     assert watched.code == 0, watched.err

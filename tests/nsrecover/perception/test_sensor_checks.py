@@ -17,6 +17,7 @@ from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import recorded
+from tests.observations import one_view, posed, shifted
 
 FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 
@@ -26,27 +27,9 @@ def seen() -> Observation:
     return example().observations[0]
 
 
-def posed(
-    seen: Observation, change: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)
-) -> Observation:
-    cameras = [
-        replace(camera, world_from_camera=change(camera.world_from_camera).astype(np.float32)) if v in views else camera
-        for v, camera in enumerate(seen.cameras)
-    ]
-    return replace(seen, cameras=tuple(cameras))
-
-
-def one_view(seen: Observation, view: int) -> Observation:
-    rows = slice(view, view + 1)
-    return replace(
-        seen, rgb=seen.rgb[rows], depth_m=seen.depth_m[rows], instances=seen.instances[rows], cameras=seen.cameras[rows]
-    )
-
-
 def turned(degrees: float, axis: int, shift_m: float = 0.0) -> np.ndarray:
-    pose = np.eye(4)
+    pose = shifted(shift_m, shift_m, shift_m)
     pose[:3, :3] = Rotation.from_euler("xyz"[axis], degrees, degrees=True).as_matrix()
-    pose[:3, 3] = shift_m
     return pose
 
 
@@ -142,9 +125,7 @@ def test_a_mistake_is_named(
 
 @pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0), (0.0, -0.04), (0.03, 0.03)])
 def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shift: tuple[float, float]) -> None:
-    aside = np.eye(4)
-    aside[:2, 3] = shift
-    moved = posed(seen, lambda p: aside @ p, (0,))
+    moved = posed(seen, lambda p: shifted(*shift) @ p, (0,))
     assert check_observation(seen, VIEWS.setup_agree_m) == ()
     (found,) = check_observation(moved, VIEWS.setup_agree_m)
     assert found.problem is SensorProblem.VIEWS_DISAGREE
