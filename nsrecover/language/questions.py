@@ -34,8 +34,12 @@ class Gap(StrEnum):
     WHEN = "when"
     WHY = "why"
     HOW = "how"
-    COUNT = "often"
+    COUNT = "count"
+    """How many things."""
+    OFTEN = "often"
+    """How many times."""
     LONG = "long"
+    FAR = "far"
     IF = "if"
     """What would be if it held."""
 
@@ -62,6 +66,34 @@ class Things(StrEnum):
     RUN = "run"
 
 
+class When(StrEnum):
+    """How a time is bounded."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    AT = "at"
+    FIRST = "first"
+    """The first of what fits."""
+    LAST = "last"
+    START = "start"
+    END = "end"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A time of a run.
+
+    Attributes:
+        when: before, after or at the step or event; or a time that needs neither.
+        step: number in the plan, from 1; -1: the last one; 0: none.
+        event: what was done or happened then.
+    """
+
+    when: When
+    step: int = 0
+    event: Proposition | None = None
+
+
 @dataclass(frozen=True)
 class Proposition:
     """What a question is about.
@@ -76,6 +108,7 @@ class Proposition:
         negated: whether it is denied.
         time: now, past, next or should; start for what was before.
         unknown: words that name nothing in the run, or several things.
+        times: the times that it is about; empty for the whole run.
         wondered: whether it is asked with "not", as in "isn't it there?": English answers that both ways.
     """
 
@@ -88,6 +121,7 @@ class Proposition:
     negated: bool = False
     time: str = ""
     unknown: tuple[str, ...] = ()
+    times: tuple[Bound, ...] = ()
     wondered: bool = False
 
 
@@ -106,15 +140,21 @@ class _Subject:
     names: tuple[str, ...] = ()
     negates: bool = False
     unknown: tuple[str, ...] = ()
+    step: int = 0
 
 
 def _with_object(said: Proposition, obj: _Subject | None, at: _Subject | None = None) -> Proposition:
     if obj is not None:
         negated = said.negated ^ obj.negates
         said = replace(said, names=obj.names, things=obj.things, negated=negated, unknown=obj.unknown)
+        said = _at_step(said, obj.step)
     if at is not None:
         said = replace(said, place=at.names, unknown=(*said.unknown, *at.unknown))
     return said
+
+
+def _at_step(said: Proposition, step: int) -> Proposition:
+    return replace(said, times=(*said.times, Bound(When.AT, step))) if step else said
 
 
 def _event(kind: str) -> Callable[..., Proposition | None]:
@@ -145,9 +185,11 @@ def _state(state: tuple[str, ...]) -> Proposition:
 
 
 def _time(aux: Sequence[str]) -> str:
-    return next((each for each in ("should", "next", "past", "now") if each in aux), "")
+    return next((each for each in ("should!", "past", "should", "next", "now") if each in aux), "").rstrip("!")
 
 
+_SEEN = ("act", "happen", "where", "state", "hold", "wrong", "see", "right", "standing")
+"""Predicates of what was: what would have been is no question about it."""
 _OF_RUN = ("safe", "sure", "needs", "alternative", "fault")
 """Predicates that "it" is the subject of without a meaning."""
 
@@ -158,14 +200,21 @@ def _said(
     """A predicate with its subject, tense and negations; None if they do not go together."""
     time = _time((aux,) if isinstance(aux, str) else aux or ())
     negated = said.negated ^ bool(sum(each is not None for each in nots) % 2)
+    if said.time == "perfect" and time in ("next", "should") and said.predicate in _SEEN:
+        return None
     said = replace(said, negated=negated, time=said.time if said.time in ("start", "state") else time)
     if subj is None:
         return said
     said = replace(said, negated=said.negated ^ subj.negates, unknown=(*said.unknown, *subj.unknown))
+    said = _at_step(said, subj.step)
     if subj.who is not Who.NONE:
-        return None if said.predicate in ("where", "state") or said.who else replace(said, who=subj.who)
+        return None if said.predicate == "state" or said.who else replace(said, who=subj.who)
+    if said.predicate == "needs" and subj.things in (Things.RUN, Things.IT):
+        return replace(said, predicate="necessary")
     if said.predicate in _OF_RUN:
         return said
+    if subj.step and said.predicate in ("wrong", "done", "took", "repeated", "skipped", "right"):
+        return replace(said, predicate="done" if said.predicate == "right" else said.predicate)
     if said.names or said.things is not Things.NAMED:
         ours = said.predicate in ("act", "happen", "hurt") and subj.things is Things.IT
         return replace(said, who=Who.ROBOT) if ours else None
@@ -244,6 +293,48 @@ def _is_noun(noun: Proposition, subj: _Subject, aux: str, **no: str | None) -> P
     return _said(noun, subj, aux, no.get("not"))
 
 
+_MARKS = {
+    "try": Bound(When.FIRST, -1),
+    "many": Bound(When.AFTER, -2),
+}  # fmt: skip
+"""Marks that say something of the number of tries."""
+
+
+def _timed(asked: AskedQuestion, time: Sequence[Bound]) -> AskedQuestion:
+    """A question about a time; an object after "before" was handled in the same way as that of the question."""
+    said = asked.said
+    return replace(asked, said=replace(said, times=(*said.times, *(_filled(each, said) for each in time))))
+
+
+def _filled(bound: Bound, said: Proposition) -> Bound:
+    """A time whose event has the verb, or of a scene the object, of the question if it has none of its own."""
+    event, act = bound.event, said.predicate == "act"
+    if event is None or event.predicate != "act":
+        return bound
+    if not event.value and act:
+        return replace(bound, event=replace(event, value=said.value, who=said.who))
+    bare = not (event.names or event.place or event.unknown or event.times or act)
+    return replace(bound, event=replace(event, names=said.names[:1], things=Things.NAMED)) if bare else bound
+
+
+def _nth(said: Proposition, number: str | None) -> Proposition:
+    """The event of a number among those of its kind."""
+    return replace(said, times=(Bound(When.AT, int(number)),)) if number else said
+
+
+def _deed(obj: _Subject) -> Proposition:
+    return _with_object(Proposition("act", (), Who.ROBOT), obj)
+
+
+def _at_of(obj: _Subject) -> _Subject:
+    return replace(obj, names=("in", *(obj.names or ("",))))
+
+
+def _ordered(first: _Subject, other: _Subject | None) -> Proposition:
+    more = other or _Subject()
+    return Proposition("order", names=(*first.names, *more.names), unknown=(*first.unknown, *more.unknown))
+
+
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "all": lambda first, rest: (first, *rest),
     "polar": lambda said: AskedQuestion(Gap.POLAR, said),
@@ -255,6 +346,81 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "until": lambda gap: AskedQuestion(Gap(gap), Proposition("left")),
     "remembered": lambda said: AskedQuestion(Gap.POLAR, replace(said, who=Who.ROBOT, time="past")),
     "when_so": lambda said, aux: AskedQuestion(Gap.WHEN, said),
+    "timed": lambda said, time: _timed(said, time),
+    "time_step": lambda rel, step: Bound(When(rel), step),
+    "time_said": lambda rel, said=None, event=None: Bound(When(rel), event=said or event),
+    "time_object": lambda rel, obj: None if rel == "at" else Bound(When(rel), event=_deed(obj)),
+    "time_mark": lambda mark: _MARKS.get(mark) or Bound(When(mark)),
+    "step": lambda number: int(number),
+    "step_subject": lambda step: _Subject(things=Things.RUN, step=step),
+    "ranked": lambda rank, subj, aux, said: (
+        (found := _asked(Gap.WHAT)(said, subj, aux)) and _timed(found, (Bound(When(rank)),))
+    ),
+    "what_step": lambda step: AskedQuestion(Gap.WHAT, _at_step(Proposition("plan"), step)),
+    "sure_that": lambda said, aux: AskedQuestion(Gap.HOW, replace(said, predicate="sure")),
+    "sure_how": lambda aux, obj: AskedQuestion(Gap.HOW, _with_object(Proposition("sure"), obj)),
+    "far": lambda aux, subj, **_: _be("far", subj, aux, None),
+    "order": lambda first, other=None: AskedQuestion(Gap.WHY, _ordered(first, other)),
+    "order_of": lambda aux, subj, said, other: AskedQuestion(
+        Gap.WHY, _ordered(_Subject(names=said.names or said.place[1:], unknown=said.unknown), other)
+    ),
+    "expected_where": lambda obj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where", time="should"), obj)),
+    "expected_what": lambda aux, at=None: AskedQuestion(
+        Gap.WHAT, _with_object(Proposition("where", time="should"), None, at)
+    ),
+    "cleft": lambda aux, who, said, other=None: (
+        None
+        if said.who
+        else AskedQuestion(
+            Gap.POLAR if other is None else Gap.WHO,
+            replace(said, who=who.who if other is None else Who.NONE, time="past"),
+        )
+    ),
+    "extra": lambda **no: AskedQuestion(Gap.WHICH, Proposition("extra")),
+    "kept_to": lambda **no: AskedQuestion(Gap.POLAR, Proposition("extra", negated=no["not"] is None)),
+    "contents": lambda aux, obj: AskedQuestion(
+        Gap.WHICH, replace(_with_object(Proposition("where"), None, _at_of(obj)), time=_time((aux,)))
+    ),
+    "tries": lambda aux, subj: AskedQuestion(Gap.OFTEN, Proposition("act", (GENERIC,), Who.ROBOT)),
+    "tries_to": lambda aux, subj, said: AskedQuestion(Gap.OFTEN, replace(said, who=Who.ROBOT)),
+    "tried": lambda aux, subj, obj: AskedQuestion(Gap.OFTEN, _deed(obj)),
+    "missed": lambda deed: AskedQuestion(Gap.OFTEN, Proposition("act", (*deed, "failed"), Who.ROBOT)),
+    "deeds": lambda deed, aux: (
+        AskedQuestion(Gap.COUNT, Proposition("left"))
+        if _time(aux) == "next"
+        else AskedQuestion(Gap.OFTEN, Proposition("act", deed, Who.ROBOT))
+    ),
+    "not_done": lambda aux: AskedQuestion(Gap.WHICH, Proposition("skipped")),
+    "needed": lambda: AskedQuestion(Gap.WHAT, Proposition("needs", who=Who.ROBOT)),
+    "places": lambda aux, said: AskedQuestion(Gap.COUNT, Proposition("think")),
+    "given": lambda obj: _with_object(Proposition("helped"), obj),
+    "decided": lambda reply: AskedQuestion(Gap.WHAT, Proposition("decide", (reply,))),
+    "undecided": lambda: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
+    "would_if": lambda said, **also: AskedQuestion(Gap.IF, also["if"]),
+    "would_without": lambda said, event: AskedQuestion(Gap.IF, replace(event, negated=True)),
+    "without_event": lambda event: AskedQuestion(Gap.IF, replace(event, negated=True)),
+    "people": lambda: AskedQuestion(Gap.POLAR, Proposition("people")),
+    "event": lambda event, number=None: _nth(
+        Proposition("happen", (event,)) if event in ("fall", "drop") else Proposition(event), number
+    ),
+    "event_deed": lambda deed, number=None, to=None: _nth(
+        _with_object(Proposition("act", deed, Who.ROBOT), None if isinstance(to, str) else to), number
+    ),
+    "same_object": lambda obj: obj,
+    "perfect": lambda said: replace(said, time=said.time or "perfect"),
+    "time_cause": lambda event: Bound(When.AT, event=event),
+    "time_lost": lambda **_: AskedQuestion(Gap.LONG, Proposition("cost")),
+    "own": lambda said: replace(said, who=Who.ROBOT, time="past"),
+    "there_in": lambda aux, state, subj, no=(), **nots: _said(
+        replace(_state(state), negated="no" in no), subj, aux, *(v for k, v in nots.items() if k.startswith("not"))
+    ),
+    "fills": lambda obj, state=(): _with_object(Proposition("happen", ("change",)), obj),
+    "act_to": lambda verb, obj: _with_object(Proposition("act", verb), obj),
+    "who_has": lambda obj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where"), obj)),
+    "took_to": lambda: Proposition("cost"),
+    "lacking": lambda obj: _with_object(Proposition("lacking"), obj),
+    "sought": lambda obj: _with_object(Proposition("sought"), obj),
+    "on_it": lambda obj: replace(_deed(obj), who=Who.NONE),
     "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),
     "about": lambda subj: (
         (subj.names or subj.unknown or None)
@@ -284,7 +450,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "told_to_stop": lambda: AskedQuestion(Gap.WHAT, Proposition("told_to_stop")),
     "strange_act": lambda obj, at=None: Proposition("act", (GENERIC,), unknown=obj.unknown) if obj.unknown else None,
     "inverted": _of,
-    "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, ("should",), *no.values()),
+    "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, (aux, time), *no.values()),
     "noun_of": _noun_of,
     "is_noun": _is_noun,
     "there": _there,
@@ -317,7 +483,9 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "verb": lambda verb: Proposition(verb),
     "sees": lambda verb, obj=None, at=None: _with_object(Proposition(verb), obj, at),
     "do": lambda how=None: Proposition(how or "do"),
-    "verb_about": lambda verb, about: replace(about, predicate="noticed") if verb in ("noticed", "plan") else None,
+    "verb_about": lambda verb, about: (
+        replace(about, predicate="noticed", value=(about.predicate,)) if verb in ("noticed", "plan") else None
+    ),
     "do_with": lambda obj: _with_object(Proposition("act", (GENERIC,)), obj),
     "at": lambda at: _with_object(Proposition("where"), None, at),
     "state": _state,
@@ -352,6 +520,10 @@ def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
     """Verb form, its particle, and the operator that it names."""
     for name, operator in domain.operators.items():
         words = operator.words.imperative.replace("[", "{").split("{")
+        if operator.words.imperative.startswith("{"):
+            for verb in listed(_TOLD["verbs in slots"]):
+                for form in {*forms(verb), *(each for other in _others(verb) for each in forms(other))}:
+                    yield form, "", f"{name} {verb}"
         first, _, rest = words[0].strip().partition(" ")
         behind = words[1].partition("}")[2].split() if len(words) > 1 else []
         before_place = len(words) > 2 and len(behind) == 1  # "put it on the table"
@@ -360,6 +532,8 @@ def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
             irregular = [_TOLD["past"].get(verb, ""), WORDS["participles"].get(verb, "")]
             for form in {*forms(verb), *filter(None, irregular)}:
                 yield form, part, name
+                if rest == "to":
+                    yield form, "", name
 
 
 @cache
@@ -380,8 +554,10 @@ def _vocabulary(names: tuple[str, ...], domain_words: tuple[tuple[str, str, tupl
         if meant in own and said not in own:
             words.add((said,), "object", own[meant])
     for text, fitting in parts.items():
-        if text not in own and not set(text.split()) & grammar().words:
+        if text not in own and text.split()[0] not in grammar().words:
             words.add((text,), *(("object", next(iter(fitting))) if len(fitting) == 1 else ("ambiguous", text)))
+    if "operator" in own:
+        words.add(("me", "the user", "the person"), "object", own["operator"], 1.5)
     if "table" not in own and "table" not in parts:
         words.add(("table",), "object", "table")
     return words
@@ -407,7 +583,15 @@ def _words_of(domain: Domain) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
                     states[text].append(f"{variable.name}={value}")
                 if text.endswith((" on", " off")):
                     states[text.split()[-1]].append(f"{variable.name}={value}")
-    groups = (("act", acts), ("split", splits), ("state", states))
+    for text, meant in _TOLD["said of states"].items():
+        states[text] += [meant] * (meant.partition("=")[0] in domain.variables)
+    deeds = {
+        form: acts.get(verb, [GENERIC])
+        for verb, nouns in _TOLD["deeds"].items()
+        for noun in listed(nouns)
+        for form in (noun, f"{noun}s", f"{noun}es")
+    }
+    groups = (("act", acts), ("split", splits), ("state", {k: v for k, v in states.items() if v}), ("deed", deeds))
     particles = tuple(("particle", part, (part,)) for part in _PARTICLES)
     return (
         *particles,

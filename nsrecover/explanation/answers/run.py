@@ -13,6 +13,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.sessions.requests import Answer
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
@@ -25,6 +26,9 @@ from nsrecover.explanation.templates import ALTHOUGH, PHRASES
 from nsrecover.explanation.why import Agent, agent_of
 from nsrecover.util.english import Forms, listed, the
 
+_FAILED = (*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN)
+"""Causes of what an action should have changed in another way than it did."""
+
 
 @dataclass(frozen=True, eq=False)
 class Deed:
@@ -34,10 +38,13 @@ class Deed:
     action: Action
 
     @property
-    def failed(self) -> bool:
-        """Whether it did not change what it should have changed."""
-        found = self.turn.discrepancy.deviations
-        return any(each.cause in UNDONE and each.name in self.action.arguments for each in found)
+    def worked(self) -> bool | None:
+        """Whether it changed what it should have changed; None if that could not be seen."""
+        found, own = self.turn.discrepancy, self.action.arguments
+        if any(each.cause in _FAILED and each.name in own for each in found.deviations):
+            return False
+        unsure = {each.name for each in found.missing_to_tell if not isinstance(each, SensorFinding)}
+        return None if unsure & {*own} or (found.missing_to_tell and not unsure) else True
 
     def moves(self, domain: Domain) -> bool:
         """Whether the action moves its object; looking for it does not."""
@@ -69,12 +76,16 @@ class AskedRun:
         every: its turns.
         phrasing: words and readers.
         waits_for: what a person is asked now; empty if the robot waits for nobody.
+        before: the scene before its first turn, if it is a part of a run.
+        cut: whether it is a part of a run.
     """
 
     episode: Episode
     every: Sequence[Turn]
     phrasing: Phrasing
     waits_for: str = ""
+    before: SceneGraph | FactScene | None = None
+    cut: bool = False
 
     @property
     def domain(self) -> Domain:
@@ -84,7 +95,7 @@ class AskedRun:
     @cached_property
     def scenes(self) -> list[SceneGraph | FactScene]:
         """The scenes, from the first to that of the last turn."""
-        return [self.episode.start, *(turn.record.graph for turn in self.every)]
+        return [self.before or self.episode.start, *(turn.record.graph for turn in self.every)]
 
     @property
     def scene(self) -> SceneGraph | FactScene:
@@ -108,6 +119,11 @@ class AskedRun:
     def deeds(self) -> list[Deed]:
         """The executed actions."""
         return [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+
+    @property
+    def by_others(self) -> list[Deed]:
+        """The actions in which a person did what the robot asked for: their words are passive."""
+        return [each for each in self.deeds if each.worked and done_text(each.action, self.domain).startswith("was ")]
 
     @cached_property
     def happenings(self) -> list[Happening]:
@@ -176,6 +192,16 @@ class AskedRun:
         at_s = turn.record.time_s - self.episode.start_s
         return f"{when} {step}" + (f", at {clock(at_s)} of the run" if at_s > 0 else "")
 
+    def took(self, turn: Turn) -> float:
+        """How long a turn took, seconds."""
+        records = self.episode.records
+        index = records.index(turn.record)
+        return max(turn.record.time_s - (records[index - 1].time_s if index else self.episode.start_s), 0.0)
+
+    def when_seen(self, number: int) -> str:
+        """When the scene of a number was seen, the first of which is that before the first turn."""
+        return self.when(self.every[number - 1]) if number else "at the start"
+
     def instruction(self, action: Action) -> str:
         """An action as an instruction."""
         return instruction(action, domain=self.domain)
@@ -183,7 +209,7 @@ class AskedRun:
     def done(self, deed: Deed) -> str:
         """What the robot did: `I put the red cube on the blue cube`, or tried to do."""
         return (
-            f"I {f'tried to {self.instruction(deed.action)}' if deed.failed else done_text(deed.action, self.domain)}"
+            f"I {done_text(deed.action, self.domain) if deed.worked else f'tried to {self.instruction(deed.action)}'}"
         )
 
 

@@ -34,7 +34,7 @@ TOWER = {
     "Where did you put the white lego?": "on the table",
     "Is the blue cube where it should be?": "Yes: As far as it was seen",
     "is the blue cube on the red cube?": "stood on the red cube",
-    "what's on top of the red cube?": "blue cube stands on",
+    "what's on top of the red cube?": "blue cube is on",
     "What were you doing when it went wrong?": "put the green die on the blue cube",
     "Who moved the white lego?": "set the white lego aside",
     "can I put my hands in there": "emergency stop",
@@ -43,7 +43,7 @@ TOWER = {
     "who stopped it?": "did not stop",
     "Do you need any help?": "No help is needed",
     "How was the error corrected?": "carried out",
-    "what was the last thing you did?": "Five actions",
+    "what was the last thing you did?": "I put the green die on the blue cube",
     "How many mistakes did you make?": "One error",
 }
 WINE_IN_THE_POT = {
@@ -69,7 +69,7 @@ PAN_IS_BROKEN = {
     "why did you break the pan?": "the pan was broken",
     "Have you encountered anything that I should be aware of?": "the pan is broken",
     "did anything else happen that you did not tell me": "the pan is broken",
-    "is something still on or hot?": "Yes: The pan is broken",
+    "is something still on or hot?": "That is not known. What was read: the pan is broken",
     "what do I have to do?": "A person is needed",
     "can you still finish?": "No: The robot stopped",
     "why have you stopped?": "asked for help",
