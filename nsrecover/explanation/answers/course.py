@@ -25,6 +25,8 @@ from nsrecover.explanation.why import Agent, why
 from nsrecover.language.questions import AskedQuestion, Gap, Proposition, Things, When, Who
 from nsrecover.util.english import capital, counted, listed, number, objects, the
 
+MOST_RECOVERIES = 3
+"""More are counted."""
 SHORTEST_S = 0.5
 """Less time counts as none."""
 _ALL_WELL = "Nothing went wrong, as far as it was noticed."
@@ -246,6 +248,8 @@ def wrong(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     doubts = [each for each in run.every if not each.discrepancy.as_expected]
     if gap is Gap.COUNT:
         return RunAnswer(number_of_errors(run))
+    if turn is None and run.changes:
+        return RunAnswer(f"Nothing: part of the plan is already done. {_wrong_text(run, run.changes[-1])}", False)
     if turn is None:
         if doubts and gap is not Gap.WHO:
             return RunAnswer(_wrong_text(run, doubts[-1]), None)
@@ -318,7 +322,10 @@ def recovered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
             texts.append(f"No recovery was needed. {rejoin_text(turn)}")
         else:
             steps = [goal(run, recovery, k) for k in range(len(recovery.actions))]
-            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+            many = counted(len(steps), "action")
+            texts.append(f"The way back was to {listed(steps)}: {many}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+    if len(texts) > MOST_RECOVERIES:
+        texts = [*texts[:MOST_RECOVERIES], f"There were {counted(len(texts) - MOST_RECOVERIES, 'more recovery')}."]
     carried = any(turn.carried_out for turn, _ in run.recoveries)
     return RunAnswer(" ".join(texts) or _no_search(run), carried)
 
@@ -564,12 +571,8 @@ def _short(turn: Turn, domain: Domain) -> str:
 def _wrong_text(run: AskedRun, turn: Turn) -> str:
     """What was wrong at a turn, and in short what else there was."""
     text = GroundedExplainer(run.domain, run.phrasing.audience)(turn.discrepancy, None).text
-    text = f"{text} {cause_of(turn, run.domain)}".rstrip()
-    others = [each for each in run.errors if each is not turn]
-    if not others:
-        return text
-    short = dict.fromkeys(_short(each, run.domain) for each in others)
-    return f"{text} There {'was' if len(others) == 1 else 'were'} also: {'; '.join(short)}."
+    short = dict.fromkeys(_short(each, run.domain) for each in run.errors if each is not turn)
+    return f"{text} There {'was' if len(short) == 1 else 'were'} also: {'; '.join(short)}." if short else text
 
 
 def _left_text(run: AskedRun) -> str:

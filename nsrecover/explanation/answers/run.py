@@ -130,14 +130,20 @@ class AskedRun:
         """What happened to objects, each time it was new."""
         return [
             Happening(turn, each, agent_of(each, turn.by_hand))
-            for turn in self.errors
+            for turn in self.changes
             for each in turn.discrepancy.deviations
         ]
 
     @cached_property
-    def errors(self) -> list[Turn]:
-        """The turns at which something was wrong that was not wrong before."""
+    def changes(self) -> list[Turn]:
+        """The turns at which something was not as expected that was as expected before."""
         return distinct_errors(self.every)
+
+    @cached_property
+    def errors(self) -> list[Turn]:
+        """Those of the changes that do not only help the plan."""
+        causes = [(turn, {each.cause for each in turn.discrepancy.deviations}) for turn in self.changes]
+        return [turn for turn, found in causes if found != {Cause.HELPED}]
 
     @property
     def decisive(self) -> Turn | None:
