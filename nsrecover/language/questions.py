@@ -140,21 +140,21 @@ class _Subject:
     names: tuple[str, ...] = ()
     negates: bool = False
     unknown: tuple[str, ...] = ()
-    step: int = 0
+    at: Bound | None = None
 
 
 def _with_object(said: Proposition, obj: _Subject | None, at: _Subject | None = None) -> Proposition:
     if obj is not None:
         negated = said.negated ^ obj.negates
         said = replace(said, names=obj.names, things=obj.things, negated=negated, unknown=obj.unknown)
-        said = _at_step(said, obj.step)
+        said = _at(said, obj.at)
     if at is not None:
         said = replace(said, place=at.names, unknown=(*said.unknown, *at.unknown))
     return said
 
 
-def _at_step(said: Proposition, step: int) -> Proposition:
-    return replace(said, times=(*said.times, Bound(When.AT, step))) if step else said
+def _at(said: Proposition, bound: Bound | None) -> Proposition:
+    return said if bound is None else replace(said, times=(*said.times, bound))
 
 
 def _event(kind: str) -> Callable[..., Proposition | None]:
@@ -206,14 +206,14 @@ def _said(
     if subj is None:
         return said
     said = replace(said, negated=said.negated ^ subj.negates, unknown=(*said.unknown, *subj.unknown))
-    said = _at_step(said, subj.step)
+    said = _at(said, subj.at)
     if subj.who is not Who.NONE:
         return None if said.predicate == "state" or said.who else replace(said, who=subj.who)
     if said.predicate == "needs" and subj.things in (Things.RUN, Things.IT):
         return replace(said, predicate="necessary")
     if said.predicate in _OF_RUN:
         return said
-    if subj.step and said.predicate in ("wrong", "done", "took", "repeated", "skipped", "right"):
+    if subj.at is not None and said.predicate in ("wrong", "done", "took", "repeated", "skipped", "right"):
         return replace(said, predicate="done" if said.predicate == "right" else said.predicate)
     if said.names or said.things is not Things.NAMED:
         ours = said.predicate in ("act", "happen", "hurt") and subj.things is Things.IT
@@ -314,7 +314,8 @@ def _filled(bound: Bound, said: Proposition) -> Bound:
     if not event.value and act:
         return replace(bound, event=replace(event, value=said.value, who=said.who))
     bare = not (event.names or event.place or event.unknown or event.times or act)
-    return replace(bound, event=replace(event, names=said.names[:1], things=Things.NAMED)) if bare else bound
+    about = said.names[:1] or said.place[1:]
+    return replace(bound, event=replace(event, names=about, things=Things.NAMED)) if bare else bound
 
 
 def _nth(said: Proposition, number: str | None) -> Proposition:
@@ -352,11 +353,11 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "time_object": lambda rel, obj: None if rel == "at" else Bound(When(rel), event=_deed(obj)),
     "time_mark": lambda mark: _MARKS.get(mark) or Bound(When(mark)),
     "step": lambda number: int(number),
-    "step_subject": lambda step: _Subject(things=Things.RUN, step=step),
+    "step_subject": lambda step: _Subject(things=Things.RUN, at=Bound(When.AT, step)),
     "ranked": lambda rank, subj, aux, said: (
         (found := _asked(Gap.WHAT)(said, subj, aux)) and _timed(found, (Bound(When(rank)),))
     ),
-    "what_step": lambda step: AskedQuestion(Gap.WHAT, _at_step(Proposition("plan"), step)),
+    "what_step": lambda step: AskedQuestion(Gap.WHAT, _at(Proposition("plan"), Bound(When.AT, step))),
     "sure_that": lambda said, aux: AskedQuestion(Gap.HOW, replace(said, predicate="sure")),
     "sure_how": lambda aux, obj: AskedQuestion(Gap.HOW, _with_object(Proposition("sure"), obj)),
     "far": lambda aux, subj, **_: _be("far", subj, aux, None),
@@ -393,10 +394,33 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "not_done": lambda aux: AskedQuestion(Gap.WHICH, Proposition("skipped")),
     "needed": lambda: AskedQuestion(Gap.WHAT, Proposition("needs", who=Who.ROBOT)),
     "places": lambda aux, said: AskedQuestion(Gap.COUNT, Proposition("think")),
+    "deed_subject": lambda deed, number=None, to=None: _Subject(
+        things=Things.RUN, at=Bound(When.AT, event=_BUILDERS["event_deed"](deed, number, to))
+    ),
+    "blocked": lambda aux, what, **no: _said(
+        Proposition("happen", ("block",)), what, aux, no.get("not")
+    ) and AskedQuestion(Gap.POLAR, Proposition("happen", ("block",), negated=what.negates ^ (no.get("not") is not None))),
+    "longest": lambda: AskedQuestion(Gap.WHICH, Proposition("longest")),
+    "asked_people": lambda **_: AskedQuestion(Gap.POLAR, Proposition("asked")),
+    "undecided_": lambda aux: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
+    "ranked_deed": lambda rank: AskedQuestion(
+        Gap.WHAT, Proposition("do", ("worked",), Who.ROBOT, time="past", times=(Bound(When(rank)),))
+    ),
+    "containing": lambda aux, subj: AskedQuestion(
+        Gap.POLAR, replace(_with_object(Proposition("where", things=Things.ANY), None, _at_of(subj)), time=_time((aux,)))
+    ),
+    "which_first": lambda said: AskedQuestion(Gap.WHEN, said),
+    "known_where": lambda subj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where", time="past"), subj)),
+    "if_by_hand": lambda obj: AskedQuestion(Gap.IF, _with_object(Proposition("by hand", time="past"), obj)),
+    "noticed_of": lambda verb, obj: (
+        _with_object(Proposition("happen", ("change",)), obj) if verb == "noticed" and obj.names else None
+    ),
     "given": lambda obj: _with_object(Proposition("helped"), obj),
     "decided": lambda reply: AskedQuestion(Gap.WHAT, Proposition("decide", (reply,))),
     "undecided": lambda: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
-    "would_if": lambda said, **also: AskedQuestion(Gap.IF, also["if"]),
+    "would_if": lambda said, **also: (
+        AskedQuestion(Gap.POLAR, said) if said.predicate in ("safe", "hurt", "hazard") else AskedQuestion(Gap.IF, also["if"])
+    ),
     "would_without": lambda said, event: AskedQuestion(Gap.IF, replace(event, negated=True)),
     "without_event": lambda event: AskedQuestion(Gap.IF, replace(event, negated=True)),
     "people": lambda: AskedQuestion(Gap.POLAR, Proposition("people")),
@@ -474,7 +498,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
         names=(*first.names, *second.names), unknown=(*first.unknown, *second.unknown)
     ),
     "strange": lambda name, before=(): _Subject(unknown=(" ".join((*before, name)),)),
-    "strange_state": lambda name: _Subject(unknown=(name[0].partition("=")[2].replace("_", " "),)),
+    "strange_state": lambda name: _Subject(names=(name[0],)),
     "ambiguous": lambda name: _Subject(unknown=(name,)),
     "same": lambda said: said,
     "by": lambda said, who: None if said.who else replace(said, who=who.who, negated=said.negated ^ who.negates),
@@ -528,10 +552,12 @@ def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
         behind = words[1].partition("}")[2].split() if len(words) > 1 else []
         before_place = len(words) > 2 and len(behind) == 1  # "put it on the table"
         part = rest or ("" if before_place or not {*behind[:1]} & {*_PARTICLES} else behind[0])
-        for verb in (first, *_others(words[0].strip()), *_others(first)) if first else ():
+        verbs = [(each, part) for each in (first, *_others(first)) if each]
+        verbs += [(each, "") for each in _others(words[0].strip()) if rest]
+        for verb, own in verbs:
             irregular = [_TOLD["past"].get(verb, ""), WORDS["participles"].get(verb, "")]
             for form in {*forms(verb), *filter(None, irregular)}:
-                yield form, part, name
+                yield form, own, name
                 if rest == "to":
                     yield form, "", name
 

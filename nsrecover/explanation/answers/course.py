@@ -93,6 +93,35 @@ def done(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     return RunAnswer(f"The run goes on. {_left_text(run)}", False)
 
 
+def over(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the run has ended, well or not."""
+    return RunAnswer(how_it_ended(run), not run.running)
+
+
+def planned(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the plan has to do with objects."""
+    steps = [run.instruction(each) for each in run.episode.plan if {*asked.said.names} & {*each.arguments}]
+    if not asked.said.names:
+        return plan(run, asked)
+    return RunAnswer(f"Steps of the plan with it: {listed(steps)}." if steps else plan(run, asked).text, bool(steps))
+
+
+def longest(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Which action took the longest."""
+    deed = max(run.deeds, key=lambda each: run.took(each.turn), default=None)
+    if deed is None or not run.took(deed.turn):
+        return RunAnswer("How long the actions took is not recorded.")
+    return RunAnswer(f"{capital(run.when(deed.turn))}, {run.done(deed)}: that took {duration(run.took(deed.turn))}.")
+
+
+def asked_people(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the robot asked a person for something."""
+    made = bool(run.by_others) or any(turn.record.decided or turn.record.vetoed for turn in run.every)
+    waits = bool(run.waits_for) or run.episode.status is EpisodeStatus.ASKED_FOR_HELP
+    given = " ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in run.by_others)
+    return RunAnswer(f"{given} {vetoed(run, asked).text}".strip(), made or waits)
+
+
 def _part_done(run: AskedRun) -> RunAnswer:
     """Whether the actions of a part of a run worked."""
     worked = [deed.worked for deed in run.deeds]
@@ -149,6 +178,8 @@ def needs(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What a person should do now: the request that is open, and what it is about."""
     if asked.gap is Gap.LONG:
         return left(run, asked)
+    if asked.gap is Gap.WHY and asked.said.time == "past" and run.by_others:
+        return asked_people(run, asked)
     match run.episode.status:
         case EpisodeStatus.ASKED_FOR_HELP if run.episode.why is StopCode.STOPPED:
             text = f"{how_it_stopped(run.episode)} {_left_text(run)} Start it again, or finish by hand."
@@ -229,6 +260,8 @@ def did(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if said.time == "now" and asked.gap is Gap.WHAT:
         return RunAnswer(following(run, asked).text)
     picks = {each.when for each in said.times if not each.step and each.event is None}
+    if said.value == ("worked",):
+        run = replace(run, every=[deed.turn for deed in run.deeds if deed.worked])
     deeds = run.deeds[:1] if When.FIRST in picks else run.deeds[-1:] if When.LAST in picks else run.deeds
     if not deeds:
         return RunAnswer("Nothing was done then." if run.cut else "No action has been carried out.", False)
@@ -364,6 +397,8 @@ def thought(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if asked.gap in (Gap.COUNT, Gap.WHICH, Gap.WHERE):
         searches = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
         places = list(dict.fromkeys(action.arguments[-1] for action in searches))
+        picks = {each.when for each in asked.said.times}
+        places = places[:1] if When.FIRST in picks else places[-1:] if When.LAST in picks else places
         return RunAnswer(
             f"{capital(counted(len(places), 'place'))}{': ' * bool(places)}{objects(places) if places else ''}."
         )

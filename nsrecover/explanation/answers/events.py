@@ -33,6 +33,7 @@ _HAPPENS = {
     "lose": (Cause.MISSING, Cause.REPLACED, Cause.DROPPED),
     "swap": (Cause.SWAPPED,),
     "change": tuple(Cause),
+    "block": (Cause.BLOCKING,),
     "break": (),
     "spill": (),
     GENERIC: tuple(each for each in Cause if each not in (*UNDONE, Cause.BLOCKING, Cause.LEANING)),
@@ -83,7 +84,8 @@ def _told_deeds(run: AskedRun, asked: AskedQuestion, done: list[Deed]) -> RunAns
         done = done[-1:]
     if asked.gap is Gap.WHERE:
         done = [each for each in done if each.worked or not said.names] or done
-    worked = [each.worked for each in done]
+    looked = not any(each.moves(run.domain) for each in done) and not said.names
+    worked = [True if looked else each.worked for each in done]
     text = _deeds_text(run, done)
     if said.who is not Who.ROBOT and GENERIC in said.value:
         others = happenings_of(run, said)
@@ -126,6 +128,8 @@ def _not_done(run: AskedRun, said: Proposition) -> RunAnswer:
         return RunAnswer(
             f"The run ended before the result was confirmed: the next action was to {run.instruction(run.left[0])}."
         )
+    if given := [each for each in run.by_others if said.names and {*said.names} <= {*each.action.arguments}]:
+        return RunAnswer(f"I did not do that myself. {_deeds_text(run, given)}", False)
     if said.who is Who.ROBOT or not changed:
         about = objects(said.names) if said.names else "that"
         if said.who is not Who.ROBOT and GENERIC in said.value and not said.names:
@@ -155,7 +159,9 @@ def happened(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of something that happened to objects: whether, to which, who did it, when, why, and what became of them."""
     said = asked.said
     found = happenings_of(run, said)
-    if {"break", "spill"} & {*said.value} and not found:
+    if "spill" in said.value or ("block" in said.value and not found):
+        return RunAnswer(f"Nothing of the kind was noticed, and it is not read as such. {_tells(run, run.happenings)}".rstrip())
+    if "break" in said.value and not found:
         return _broken(run, said)
     if not found:
         if any(_unseen(run, each) for each in said.names):
@@ -270,6 +276,8 @@ def matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
     wanted = {*said.names, *(each for each in said.place[1:] if each not in ("", GRIPPER, TABLE))}
     if not wanted <= set(action.arguments):
         return False
+    if not deed.moves(run.domain):
+        return True
     return not said.names or not verbs or action.arguments[:1] == said.names[:1] or not _names_first(run, action)
 
 
@@ -447,7 +455,11 @@ def _why(run: AskedRun, said: Proposition) -> str:
 
 def _why_not(run: AskedRun, said: Proposition) -> str:
     """Why the robot did not do something, or that it did."""
-    if done := matching(run, said):
+    done = matching(run, said)
+    if missed := [each for each in done if each.worked is False]:
+        found = [each for each in run.happenings if each.turn is missed[0].turn]
+        return f"{_deeds_text(run, done)} {_causes_text(run, found)}"
+    if done:
         return f"I did: {run.when(done[0].turn)}, {run.done(done[0])}."
     if not said.names:
         return "It was not part of the plan."

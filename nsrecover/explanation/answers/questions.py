@@ -67,6 +67,11 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "vetoed": course.vetoed,
     "told_to_stop": course.told_to_stop,
     "by hand": course.by_a_person,
+    "over": course.over,
+    "planned": course.planned,
+    "longest": course.longest,
+    "asked": course.asked_people,
+    "back": scene.back,
     "decide": course.decided,
     "lacking": course.lacking,
     "order": course.ordered,
@@ -157,7 +162,7 @@ def ask(
 
 def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> AskedQuestion:
     """A question in which "it" is the object that was spoken of."""
-    said = asked.said
+    said = _with_stuff(run, asked.said)
     needs_object = said.predicate in ("act", "where", "state", "happen") or (asked.gap is Gap.IF and not said.names)
     if said.things is Things.IT and about and needs_object:
         said = replace(said, names=about, things=Things.NAMED)
@@ -181,11 +186,26 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
     said = _ordering(asked.gap, said)
     if said.predicate in ("enter", "safe"):
         said = replace(said, names=(), place=())
+    if said.predicate == "back":
+        said = replace(said, times=())
     if said.predicate == "wrong" and said.names:
         said = replace(said, predicate="happen", value=("change",))
     if said.predicate == "moving" and said.names:
         said = replace(said, predicate="happen", value=(GENERIC,))
     return replace(asked, said=said)
+
+
+def _with_stuff(run: AskedRun, said: Proposition) -> Proposition:
+    """A proposition in which what fills an object, as "the wine", stands for that object."""
+    found = list[str]()
+    for name in said.names:
+        variable, is_state, value = name.partition("=")
+        named = (fact[1] for each in run.scenes for fact in sorted(getattr(each, "facts", ())) if fact[::2] == (variable, value))
+        holder = next(named, "") if is_state else name
+        if not holder:
+            return replace(said, names=(), unknown=(*said.unknown, value.replace("_", " ")))
+        found.append(holder)
+    return replace(said, names=tuple(found))
 
 
 def _ordering(gap: Gap, said: Proposition) -> Proposition:

@@ -20,6 +20,8 @@ from nsrecover.explanation.safety import dangers_of, held_in
 from nsrecover.language.questions import GRIPPER, AskedQuestion, Gap, Proposition, Things, Who
 from nsrecover.util.english import capital, counted, listed, objects, past, the
 
+_SAME_M = 0.04
+"""Within about this distance an object is where it was, metres."""
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
 _PREPOSITIONS = {"left": "to the left of", "right": "to the right of", "front": "in front of", "at": "next to"}
@@ -155,6 +157,8 @@ def in_state(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         if found:
             return RunAnswer(f"{capital(listed(map(domain.text, found)))}.", True)
         return replace(_hazards(run), holds=None)
+    if asked.gap is Gap.WHY:
+        return RunAnswer(" ".join(_why_so(run, name, pairs[0]) for name in names))
     told = [_one_state(run, name, pairs, said.time) for name in names]
     return RunAnswer(" ".join(each.text for each in told), _all([each.holds for each in told]))
 
@@ -264,8 +268,29 @@ def layout(run: AskedRun) -> str:
 
 
 def about(run: AskedRun, name: str) -> str:
-    """What is known of an object: what happened to it, and where it is."""
-    return f"{became(run, name)} {where(run, name)}"
+    """What is known of an object: what happened to it, where it is, and its states."""
+    facts = sorted(run.scene.facts) if isinstance(run.scene, FactScene) else []
+    states = [run.domain.text(fact) for fact in facts if fact[0] in run.domain.variables and fact[1] == name]
+    text = where(run, name) if not states or any(fact[1:2] == (name,) for fact in _placed_at(run, name)) else ""
+    more = f"{capital(listed(states))}." if states else ""
+    return " ".join(filter(None, ("" if run.cut else became(run, name), text, past(more) if run.cut else more)))
+
+
+def back(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether objects are where they were at the start."""
+    names = asked.said.names or tuple(run.scene.names)
+    places = [[_at_place(run, scene, name) for scene in (run.scenes[0], run.scene)] for name in names]
+    known = all(all(each) for each in places)
+    return RunAnswer(" ".join(_places_of(run, name) for name in names), all(a == b for a, b in places) if known else None)
+
+
+def _at_place(run: AskedRun, scene: AnyScene, name: str) -> object:
+    """Where an object is; nothing if that is not known."""
+    if isinstance(scene, FactScene):
+        return facts_with((Role.LOCATION, Role.HELD), scene.facts, run.domain, name) if scene.knows((PLACE, name)) else ()
+    if name not in scene.names or scene.missing[scene.index(name)]:
+        return ()
+    return (support_name(scene, scene.index(name)), tuple(np.round(scene.boxes[scene.index(name), :3] / _SAME_M)))
 
 
 def _at(run: AskedRun) -> str:
@@ -382,6 +407,18 @@ def _contents(run: AskedRun, scene: AnyScene, said: Proposition) -> str:
     return listed(found) or f"nothing is known to be {where_}"
 
 
+def _why_so(run: AskedRun, name: str, state: tuple[str, str]) -> str:
+    """What brought an object into the state that it is in, and what is still to change it."""
+    scenes = [scene for scene in run.scenes if isinstance(scene, FactScene)]
+    texts = [_state_text(run, scene, state[0], name, state[1]) for scene in scenes]
+    since = max((i for i in range(1, len(texts)) if texts[i] != texts[i - 1]), default=0)
+    text = f"{capital(run.when_seen(since))}, {past(texts[since])}."
+    deeds = [deed for deed in run.deeds if since and deed.turn is run.every[since - 1] and name in deed.action.arguments]
+    text += f" {capital(run.done(deeds[0]))}." if deeds else f" {became(run, name)}" if since else ""
+    todo = [run.instruction(action) for action in run.left if action.arguments[:1] == (name,)]
+    return f"{text} Still to do: {listed(todo)}." if todo else text
+
+
 def _while_so(run: AskedRun, name: str, said: Proposition) -> AskedRun:
     """The run up to the first scene in which an object was where it is said to have been."""
     for number, scene in enumerate(run.scenes):
@@ -403,21 +440,25 @@ def _why_there(run: AskedRun, name: str) -> str:
 
 
 def _one_state(run: AskedRun, name: str, pairs: Sequence[tuple[str, str]], time: str) -> RunAnswer:
-    """Whether an object has one of some values of state variables."""
-    told = RunAnswer(f"That is not read for {the(name)}.")
-    for variable, value in pairs:
-        scenes = [each for each in run.scenes if isinstance(each, FactScene)]
-        if time == "past" and not run.cut:
-            held_ones = [_value(each, variable, name, value, run) for each in scenes]
-            text = changes(run, lambda scene: _state_text(run, scene, variable, name, value))  # noqa: B023
-            told = RunAnswer(text, True if True in held_ones else None if None in held_ones else False)
-        else:
-            text = _state_text(run, scenes[-1], variable, name, value)
-            text = f"{capital(run.when_seen(len(run.every)))}, {past(text)}." if run.cut else f"{capital(text)}."
-            told = RunAnswer(text, _value(scenes[-1], variable, name, value, run))
-        if told.holds is not False:
-            return told
-    return told
+    """Whether an object has one of some values of state variables; of normal values, all of them."""
+    told = [_value_told(run, name, variable, value, time) for variable, value in pairs]
+    values = [each.holds for each in told]
+    normal = all(value == run.domain.variables[variable].values[0] for variable, value in pairs)
+    holds = _all(values) if normal else True if True in values else None if None in values else False
+    shown = [each for each in told if each.holds is holds] or told
+    return RunAnswer(shown[0].text, holds)
+
+
+def _value_told(run: AskedRun, name: str, variable: str, value: str, time: str) -> RunAnswer:
+    """Whether an object has a value of a state variable, or had it at some time."""
+    scenes = [each for each in run.scenes if isinstance(each, FactScene)]
+    if time == "past" and not run.cut:
+        held_ones = [_value(each, variable, name, value, run) for each in scenes]
+        text = changes(run, lambda scene: _state_text(run, scene, variable, name, value))
+        return RunAnswer(text, True if True in held_ones else None if None in held_ones else False)
+    text = _state_text(run, scenes[-1], variable, name, value)
+    text = f"{capital(run.when_seen(len(run.every)))}, {past(text)}." if run.cut else f"{capital(text)}."
+    return RunAnswer(text, _value(scenes[-1], variable, name, value, run))
 
 
 def _value(scene: FactScene, variable: str, name: str, value: str, run: AskedRun) -> bool | None:

@@ -11,7 +11,7 @@ from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.explanation.answers.run import AskedRun
 from nsrecover.language.questions import Bound, Proposition, When
 
-SCENES = ("where", "state", "hold", "see", "seen", "layout", "right", "standing", "hazard")
+SCENES = ("where", "state", "hold", "see", "seen", "layout", "right", "standing", "hazard", "about")
 """Predicates of one scene; the others are of what was done and happened in a time."""
 COVERED = (*SCENES, "act", "happen", "wrong", "done", "do", "took", "cost", "recovered", "repeated", "looked",
            "noticed", "plan", "skipped", "sought", "helped", "stopped")  # fmt: skip
@@ -26,6 +26,7 @@ def within(run: AskedRun, said: Proposition) -> AskedRun | str:
     """
     for bound in said.times:
         if bound.when in (When.FIRST, When.LAST, When.END) or bound.step < -1:
+            run = replace(run, cut=run.cut or (bound.when is When.END and said.predicate in SCENES))
             continue
         found = (0, 0) if bound.when is When.START else _span(run, bound)
         if isinstance(found, str):
