@@ -84,8 +84,9 @@ def _told_deeds(run: AskedRun, asked: AskedQuestion, done: list[Deed]) -> RunAns
         done = done[-1:]
     if asked.gap is Gap.WHERE:
         done = [each for each in done if each.worked or not said.names] or done
-    looked = not any(each.moves(run.domain) for each in done) and not said.names
-    worked = [True if looked else each.worked for each in done]
+    looked = all(each.only_looks for each in done) and not said.names
+    seen = FIRST_TRY in said.times or said.who is not Who.ROBOT
+    worked = [True if looked else each.worked if seen else each.done for each in done]
     text = _deeds_text(run, done)
     if said.who is not Who.ROBOT and GENERIC in said.value:
         others = happenings_of(run, said)
@@ -267,7 +268,7 @@ def matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
     action = deed.action
     verbs = [each.partition(" ") for each in said.value if each != "failed"]
     if GENERIC in said.value:
-        if not deed.moves(run.domain):
+        if deed.only_looks:
             return False
     elif verbs and not any(own == action.operator and part in ("", *action.arguments) for own, _, part in verbs):
         return False
@@ -276,7 +277,7 @@ def matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
     wanted = {*said.names, *(each for each in said.place[1:] if each not in ("", GRIPPER, TABLE))}
     if not wanted <= set(action.arguments):
         return False
-    if not deed.moves(run.domain):
+    if deed.only_looks:
         return True
     return not said.names or not verbs or action.arguments[:1] == said.names[:1] or not _names_first(run, action)
 

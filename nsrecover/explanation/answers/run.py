@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ from nsrecover.explanation.templates import ALTHOUGH, PHRASES
 from nsrecover.explanation.why import Agent, agent_of
 from nsrecover.util.english import Forms, listed, the
 
-_FAILED = (*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN)
+_FAILED = {*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN}
 """Causes of what an action should have changed in another way than it did."""
 
 
@@ -36,15 +36,28 @@ class Deed:
 
     turn: Turn
     action: Action
+    only_looks: bool = False
 
     @property
     def worked(self) -> bool | None:
-        """Whether it changed what it should have changed; None if that could not be seen."""
+        """Whether what it should have changed was seen to be so; None if that could not be seen."""
         found, own = self.turn.discrepancy, self.action.arguments
-        if any(each.cause in _FAILED and each.name in own for each in found.deviations):
+        if self._causes & _FAILED:
             return False
         unsure = {each.name for each in found.missing_to_tell if not isinstance(each, SensorFinding)}
         return None if unsure & {*own} or (found.missing_to_tell and not unsure) else True
+
+    @property
+    def done(self) -> bool | None:
+        """Whether the robot did it; None if somebody else may have undone it, or it was not seen."""
+        undone = self._causes <= {Cause.NOT_LIFTED, Cause.MISTAKEN}
+        return None if self.worked is False and not self.only_looks and not undone else self.worked
+
+    @property
+    def _causes(self) -> set[Cause]:
+        """How its objects deviated after it."""
+        own = self.action.arguments
+        return {each.cause for each in self.turn.discrepancy.deviations if each.name in own} & _FAILED
 
     def moves(self, domain: Domain) -> bool:
         """Whether the action moves its object; looking for it does not."""
@@ -118,7 +131,8 @@ class AskedRun:
     @cached_property
     def deeds(self) -> list[Deed]:
         """The executed actions."""
-        return [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+        deeds = [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+        return [replace(each, only_looks=not each.moves(self.domain)) for each in deeds]
 
     @property
     def by_others(self) -> list[Deed]:
