@@ -397,9 +397,12 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "deed_subject": lambda deed, number=None, to=None: _Subject(
         things=Things.RUN, at=Bound(When.AT, event=_BUILDERS["event_deed"](deed, number, to))
     ),
-    "blocked": lambda aux, what, **no: _said(
-        Proposition("happen", ("block",)), what, aux, no.get("not")
-    ) and AskedQuestion(Gap.POLAR, Proposition("happen", ("block",), negated=what.negates ^ (no.get("not") is not None))),
+    "blocked": lambda aux, what, **no: (
+        _said(Proposition("happen", ("block",)), what, aux, no.get("not"))
+        and AskedQuestion(
+            Gap.POLAR, Proposition("happen", ("block",), negated=what.negates ^ (no.get("not") is not None))
+        )
+    ),
     "longest": lambda: AskedQuestion(Gap.WHICH, Proposition("longest")),
     "asked_people": lambda **_: AskedQuestion(Gap.POLAR, Proposition("asked")),
     "undecided_": lambda aux: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
@@ -407,7 +410,8 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
         Gap.WHAT, Proposition("do", ("worked",), Who.ROBOT, time="past", times=(Bound(When(rank)),))
     ),
     "containing": lambda aux, subj: AskedQuestion(
-        Gap.POLAR, replace(_with_object(Proposition("where", things=Things.ANY), None, _at_of(subj)), time=_time((aux,)))
+        Gap.POLAR,
+        replace(_with_object(Proposition("where", things=Things.ANY), None, _at_of(subj)), time=_time((aux,))),
     ),
     "which_first": lambda said: AskedQuestion(Gap.WHEN, said),
     "known_where": lambda subj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where", time="past"), subj)),
@@ -419,7 +423,9 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "decided": lambda reply: AskedQuestion(Gap.WHAT, Proposition("decide", (reply,))),
     "undecided": lambda: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
     "would_if": lambda said, **also: (
-        AskedQuestion(Gap.POLAR, said) if said.predicate in ("safe", "hurt", "hazard") else AskedQuestion(Gap.IF, also["if"])
+        AskedQuestion(Gap.POLAR, said)
+        if said.predicate in ("safe", "hurt", "hazard")
+        else AskedQuestion(Gap.IF, also["if"])
     ),
     "would_without": lambda said, event: AskedQuestion(Gap.IF, replace(event, negated=True)),
     "without_event": lambda event: AskedQuestion(Gap.IF, replace(event, negated=True)),

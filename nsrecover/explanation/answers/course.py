@@ -82,7 +82,7 @@ def done(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         text = "I completed the plan, and what it needs was seen in place in the end."
         text += f" Left as it is: {'; '.join(run.still_otherwise)}." if run.still_otherwise else ""
         if given_up := listed(run.domain.text(fact) for fact in run.episode.given_up):
-            return RunAnswer(f"This part of the goal was given up: {given_up}.", None, "Only in part, the rest is done.")
+            return RunAnswer(f"This part of the goal was given up: {given_up}.", None, "Only in part.")
         if everything and run.errors:
             return RunAnswer(f"{number_of_errors(run)} {text}", False)
         return RunAnswer(text, True)

@@ -160,8 +160,11 @@ def happened(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of something that happened to objects: whether, to which, who did it, when, why, and what became of them."""
     said = asked.said
     found = happenings_of(run, said)
+    if said.time == "state" and "lose" in said.value and said.names:
+        return _missing(run, said.names)
     if "spill" in said.value or ("block" in said.value and not found):
-        return RunAnswer(f"Nothing of the kind was noticed, and it is not read as such. {_tells(run, run.happenings)}".rstrip())
+        text = "Nothing of the kind was noticed, and it is not read as such."
+        return RunAnswer(f"{text} {_tells(run, run.happenings)}".rstrip())
     if "break" in said.value and not found:
         return _broken(run, said)
     if not found:
@@ -378,9 +381,28 @@ def _still(run: AskedRun, names: Sequence[str], text: str) -> RunAnswer:
     wrong = [each for each in names if run.every and deviation_of(run.every[-1], each) is not None]
     if wrong:
         return RunAnswer(f"{text} It was still so when I looked last.", True)
-    return RunAnswer(
-        f"{text} When I looked last, {objects(names)} {'was' if len(names) == 1 else 'were'} in place again.", False
-    )
+    moved = {deed.action.arguments[0] for deed in run.deeds if deed.worked and deed.turn.record.recovering}
+    if {*names} <= moved:
+        were = "was" if len(names) == 1 else "were"
+        return RunAnswer(f"{text} When I looked last, {objects(names)} {were} in place again.", False)
+    return RunAnswer(text)
+
+
+def _missing(run: AskedRun, names: Sequence[str]) -> RunAnswer:
+    """Whether objects are missing at the last look."""
+    told = [became(run, name) for name in names]
+    if not isinstance(run.scene, SceneGraph):
+        return RunAnswer(" ".join(told))
+    gone = [name not in run.scene.names or bool(run.scene.missing[run.scene.index(name)]) for name in names]
+    gone = [is_gone or _cause_now(run, name) is Cause.MISSING for is_gone, name in zip(gone, names, strict=True)]
+    hidden = [name not in run.scene.names or not run.scene.seen[run.scene.index(name)] for name in names]
+    holds = True if all(gone) else None if any(hidden) else False
+    return RunAnswer(" ".join(told), holds)
+
+
+def _cause_now(run: AskedRun, name: str) -> Cause | None:
+    found = deviation_of(run.every[-1], name) if run.every else None
+    return None if found is None else found.cause
 
 
 def _unseen(run: AskedRun, name: str) -> Turn | None:
@@ -465,12 +487,15 @@ def _why_not(run: AskedRun, said: Proposition) -> str:
     if not said.names:
         return "It was not part of the plan."
     what = _verb(run, said, objects(said.names))
-    if found := _moves(run, said):
-        fate = fate_text(found[0])
-        return f"The way back was to {run.instruction(found[1].actions[found[2]])}. {fate}"
+    if way := _moves(run, said):
+        return f"The way back was to {run.instruction(way[1].actions[way[2]])}. {fate_text(way[0])}"
     left = [action for action in run.left if matches(run, said, Deed(run.every[-1], action))] if run.every else []
     if left:
         return f"I have not done it: it is a step of the plan that has not been reached, to {run.instruction(left[0])}."
+    steps = [n for n, each in enumerate(run.episode.plan, start=1) if matches(run, said, Deed(run.every[-1], each))]
+    if steps:
+        step = capital(run.phrasing.step(steps[0]))
+        return f"{step} of the plan is to {what}; it was skipped.{_rejoined(run, steps[0])}"
     name = said.names[0]
     for turn, recovery in run.recoveries:
         deviation = deviation_of(turn, name)
@@ -486,6 +511,15 @@ def _why_not(run: AskedRun, said: Proposition) -> str:
         return f"{became(run, name)} No recovery was searched for."
     known = "it was in its place and blocked nothing" if isinstance(run.scene, SceneGraph) else "nothing needed it"
     return f"I did not {what}: no step of the plan is to do that, and {known}, as far as it was noticed."
+
+
+def _rejoined(run: AskedRun, step: int) -> str:
+    """At which turn the plan was rejoined behind a step."""
+    for turn, recovery in run.recoveries:
+        if recovery.subgoal is not None and turn.step is not None and turn.step < step <= recovery.subgoal:
+            done = run.phrasing.step(recovery.subgoal)
+            return f" {capital(run.when(turn))}, the plan was found to be done up to {done}."
+    return ""
 
 
 def goal(run: AskedRun, recovery: Recovery, number: int) -> str:

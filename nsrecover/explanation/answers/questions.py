@@ -175,7 +175,12 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
         said = replace(said, names=said.place[1:], place=())
     if said.place[1:] == ("",) and about:
         said = replace(said, place=(said.place[0], about[0]))
-    if said.predicate == "act" and not said.names and said.value == (GENERIC,) and not said.place:
+    if (
+        said.predicate == "act"
+        and not said.names
+        and not said.place
+        and (GENERIC in said.value or asked.gap is Gap.LONG)
+    ):
         said = _moving_or_time(asked.gap, said)
     if said.predicate == "act" and GENERIC in said.value and said.who in (Who.ME, Who.PERSON, Who.ANYONE):
         said = replace(said, predicate="enter" if said.time in ("now", "should") else "act")
@@ -200,7 +205,12 @@ def _with_stuff(run: AskedRun, said: Proposition) -> Proposition:
     found = list[str]()
     for name in said.names:
         variable, is_state, value = name.partition("=")
-        named = (fact[1] for each in run.scenes for fact in sorted(getattr(each, "facts", ())) if fact[::2] == (variable, value))
+        named = (
+            fact[1]
+            for each in run.scenes
+            for fact in sorted(getattr(each, "facts", ()))
+            if fact[::2] == (variable, value)
+        )
         holder = next(named, "") if is_state else name
         if not holder:
             return replace(said, names=(), unknown=(*said.unknown, value.replace("_", " ")))

@@ -55,9 +55,9 @@ class Deed:
 
     @property
     def _causes(self) -> set[Cause]:
-        """How its objects deviated after it."""
-        own = self.action.arguments
-        return {each.cause for each in self.turn.discrepancy.deviations if each.name in own} & _FAILED
+        """How its objects, and what else it should have changed, deviated after it."""
+        found, own = self.turn.discrepancy.deviations, self.action.arguments
+        return {each.cause for each in found if each.name in own or each.cause in UNDONE} & _FAILED
 
     def moves(self, domain: Domain) -> bool:
         """Whether the action moves its object; looking for it does not."""

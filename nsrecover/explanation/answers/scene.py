@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.core.facts import PLACE, FactScene, StateFact
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.domains.base import Role
 from nsrecover.domains.properties import facts_with, property_of
@@ -20,8 +20,10 @@ from nsrecover.explanation.safety import dangers_of, held_in
 from nsrecover.language.questions import GRIPPER, AskedQuestion, Gap, Proposition, Things, Who
 from nsrecover.util.english import capital, counted, listed, objects, past, the
 
+_SURE = 0.98
+"""Certainty from which a state is told as it is, that of a verdict."""
 _SAME_M = 0.04
-"""Within about this distance an object is where it was, metres."""
+"""Within this distance an object is where it was, metres."""
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
 _PREPOSITIONS = {"left": "to the left of", "right": "to the right of", "front": "in front of", "at": "next to"}
@@ -279,24 +281,33 @@ def about(run: AskedRun, name: str) -> str:
 def back(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether objects are where they were at the start."""
     names = asked.said.names or tuple(run.scene.names)
-    places = [[_at_place(run, scene, name) for scene in (run.scenes[0], run.scene)] for name in names]
-    known = all(all(each) for each in places)
-    return RunAnswer(" ".join(_places_of(run, name) for name in names), all(a == b for a, b in places) if known else None)
+    holds = _all([_unmoved(run, name) for name in names])
+    return RunAnswer(" ".join(_places_of(run, name) for name in names), holds)
 
 
-def _at_place(run: AskedRun, scene: AnyScene, name: str) -> object:
-    """Where an object is; nothing if that is not known."""
-    if isinstance(scene, FactScene):
-        return facts_with((Role.LOCATION, Role.HELD), scene.facts, run.domain, name) if scene.knows((PLACE, name)) else ()
-    if name not in scene.names or scene.missing[scene.index(name)]:
-        return ()
-    return (support_name(scene, scene.index(name)), tuple(np.round(scene.boxes[scene.index(name), :3] / _SAME_M)))
+def _unmoved(run: AskedRun, name: str) -> bool | None:
+    """Whether an object is where it was at the start; None if that is not known."""
+    first, last = run.scenes[0], run.scene
+    if isinstance(first, FactScene) and isinstance(last, FactScene):
+        places = [facts_with((Role.LOCATION, Role.HELD), each.facts, run.domain, name) for each in (first, last)]
+        return places[0] == places[1] if all(places) and _sure(last, (PLACE, name)) else None
+    if not isinstance(first, SceneGraph) or not isinstance(last, SceneGraph) or name not in first.names:
+        return None
+    if _hidden(last, name):
+        return None
+    moved = np.subtract(first.boxes[first.index(name), :3], last.boxes[last.index(name), :3])
+    return bool(np.linalg.norm(moved) < _SAME_M)
 
 
 def _at(run: AskedRun) -> str:
     """When the robot looked last."""
     at_s = run.every[-1].record.time_s - run.episode.start_s if run.every else 0.0
     return f" at {clock(at_s)} of the run" if at_s > 0 else ""
+
+
+def _sure(scene: FactScene, prop: Property) -> bool:
+    """Whether a property is sure enough for yes or no: seen, not only remembered."""
+    return scene.knows(prop) and scene.certainty.get(prop, 1.0) >= _SURE
 
 
 def _all(each: Sequence[bool | None]) -> bool | None:
@@ -329,7 +340,7 @@ def _holds(run: AskedRun, scene: AnyScene | None, name: str, said: Proposition) 
     if isinstance(scene, FactScene):
         facts = facts_with(PLACES, scene.facts, run.domain, name)
         assumed = any(run.domain.relations.get(fact[0]) is Role.BELIEVED for fact in facts)
-        if not facts or assumed or not scene.knows((PLACE, name)):
+        if not facts or assumed or not _sure(scene, (PLACE, name)):
             return None
         return (other in facts[0][2:]) != (prep == "from")
     if name not in scene.names or (other != TABLE and other not in scene.names):
@@ -342,7 +353,10 @@ def _holds(run: AskedRun, scene: AnyScene | None, name: str, said: Proposition) 
     if prep in ("left", "right", "front", "behind", "at"):
         sides = (prep,) if prep != "at" else ("left", "right", "front", "behind")
         return other != TABLE and any(RELATIONS[side].holds(scene, index, scene.index(other)) for side in sides)
-    return (support_name(scene, index) == other) != (prep == "from")
+    support, bottom = support_name(scene, index), float(scene.boxes[index, 2] - scene.boxes[index, 5] / 2)
+    if support == TABLE and bottom > _SAME_M / 2:
+        return None  # it leans on something
+    return (support == other) != (prep == "from")
 
 
 def _expected(run: AskedRun) -> AnyScene | None:
@@ -413,7 +427,9 @@ def _why_so(run: AskedRun, name: str, state: tuple[str, str]) -> str:
     texts = [_state_text(run, scene, state[0], name, state[1]) for scene in scenes]
     since = max((i for i in range(1, len(texts)) if texts[i] != texts[i - 1]), default=0)
     text = f"{capital(run.when_seen(since))}, {past(texts[since])}."
-    deeds = [deed for deed in run.deeds if since and deed.turn is run.every[since - 1] and name in deed.action.arguments]
+    deeds = [
+        deed for deed in run.deeds if since and deed.turn is run.every[since - 1] and name in deed.action.arguments
+    ]
     text += f" {capital(run.done(deeds[0]))}." if deeds else f" {became(run, name)}" if since else ""
     todo = [run.instruction(action) for action in run.left if action.arguments[:1] == (name,)]
     return f"{text} Still to do: {listed(todo)}." if todo else text
@@ -463,7 +479,7 @@ def _value_told(run: AskedRun, name: str, variable: str, value: str, time: str) 
 
 def _value(scene: FactScene, variable: str, name: str, value: str, run: AskedRun) -> bool | None:
     own, known = (variable, name), run.domain.variables[variable]
-    if not scene.knows(own):
+    if not _sure(scene, own):
         return None
     now = next((fact for fact in scene.facts if property_of(fact, run.domain) == own), None)
     if value == known.values[0]:
