@@ -419,6 +419,15 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "noticed_of": lambda verb, obj: (
         _with_object(Proposition("happen", ("change",)), obj) if verb == "noticed" and obj.names else None
     ),
+    "why_own": lambda said, **_: AskedQuestion(Gap.WHY, replace(said, who=Who.ROBOT, time="past")),
+    "was_needed": lambda **_: AskedQuestion(Gap.POLAR, Proposition("necessary")),
+    "idiom_next": lambda: AskedQuestion(Gap.WHAT, Proposition("next", who=Who.ROBOT)),
+    "my_turn": lambda: AskedQuestion(Gap.POLAR, Proposition("needs")),
+    "by_hand": lambda: AskedQuestion(Gap.POLAR, Proposition("by hand")),
+    "who_asked": lambda: AskedQuestion(Gap.WHO, Proposition("asked")),
+    "all_steps": lambda: Proposition("skipped", negated=True),
+    "done_at": lambda at: _with_object(Proposition("act", ()), None, at),
+    "need_me": lambda verb, said: Proposition("by hand" if said.predicate == "act" else "needs"),
     "given": lambda obj: _with_object(Proposition("helped"), obj),
     "decided": lambda reply: AskedQuestion(Gap.WHAT, Proposition("decide", (reply,))),
     "undecided": lambda: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),

@@ -330,7 +330,7 @@ def sure(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     known = bool(run.every) and run.every[-1].discrepancy.verdict is not Verdict.CANNOT_TELL
     looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
     compared = f"The scene was compared with the one that the plan leads to, in {looks}"
-    if not named and run.every and run.every[-1].discrepancy.as_expected:
+    if asked.said.predicate == "sure" and not named and run.every and run.every[-1].discrepancy.as_expected:
         return RunAnswer(f"{compared}. What was seen last was as expected.", known)
     found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
     if not found:

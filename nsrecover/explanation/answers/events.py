@@ -59,12 +59,12 @@ class RunAnswer:
 def acted(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of an action: whether it was executed, by whom, when, how often, why, or why not."""
     said = asked.said
+    if asked.gap is Gap.WHY:
+        return RunAnswer(_why_not(run, said) if said.negated else _why(run, said))
     if said.time == "next" or (said.time == "now" and run.running and said.who is Who.ROBOT):
         return _to_come(run, said)
     if said.who in (Who.ME, Who.PERSON):
         return _by_people(run, said)
-    if asked.gap is Gap.WHY:
-        return RunAnswer(_why_not(run, said) if said.negated else _why(run, said))
     done = matching(run, said)
     if asked.gap is Gap.OFTEN or MANY in said.times:
         return RunAnswer(_how_often(run, done), len(done) > 1)
@@ -199,10 +199,7 @@ def became(run: AskedRun, name: str) -> str:
     """What happened to an object."""
     found = next((each for each in run.happenings if each.deviation.name == name), None)
     if found is not None:
-        deviation = found.deviation
-        away = 100 * deviation.distance_m if isinstance(deviation, Deviation) else 0.0
-        place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
-        return f"{_tell(run, found)}{place}."
+        return f"{_tell(run, found)}."
     if unseen := _unseen(run, name):
         return f"I do not know: {the(name)} was not seen after {run.phrasing.step(unseen.step or 1)}."
     return f"Nothing happened to {the(name)}: it was always as expected."
@@ -319,7 +316,11 @@ def happenings_of(run: AskedRun, said: Proposition) -> list[Happening]:
 
 def _tell(run: AskedRun, each: Happening) -> str:
     """When an object deviated, and how, as a clause."""
-    return f"{capital(run.when(each.turn))}, {past(state_of(each.deviation, each.turn.record.graph, run.domain))}"
+    away = 100 * each.deviation.distance_m if isinstance(each.deviation, Deviation) else 0.0
+    place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
+    return (
+        f"{capital(run.when(each.turn))}, {past(state_of(each.deviation, each.turn.record.graph, run.domain))}{place}"
+    )
 
 
 def _tells(run: AskedRun, found: Sequence[Happening]) -> str:

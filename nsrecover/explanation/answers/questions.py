@@ -183,9 +183,12 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
     ):
         said = _moving_or_time(asked.gap, said)
     if said.predicate == "act" and GENERIC in said.value and said.who in (Who.ME, Who.PERSON, Who.ANYONE):
-        said = replace(said, predicate="enter" if said.time in ("now", "should") else "act")
+        open_ = asked.gap in (Gap.WHAT, Gap.WHICH, Gap.WHERE)
+        said = replace(said, predicate=("needs" if open_ else "enter") if said.time in ("now", "should") else "act")
     elif said.predicate == "act" and said.who is Who.ME and said.time in ("now", "should"):
         said = replace(said, predicate="by hand", names=())
+    if said.predicate == "act" and said.who is Who.ROBOT and said.time == "should" and said.names:
+        said = replace(said, predicate="planned")
     if said.predicate in ("see", "seen") and asked.gap is Gap.OFTEN:
         said = replace(said, predicate="looked")
     said = _ordering(asked.gap, said)

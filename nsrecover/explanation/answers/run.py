@@ -37,6 +37,7 @@ class Deed:
     turn: Turn
     action: Action
     only_looks: bool = False
+    in_hand: bool = False
 
     @property
     def worked(self) -> bool | None:
@@ -50,8 +51,8 @@ class Deed:
     @property
     def done(self) -> bool | None:
         """Whether the robot did it; None if somebody else may have undone it, or it was not seen."""
-        undone = self._causes <= {Cause.NOT_LIFTED, Cause.MISTAKEN}
-        return None if self.worked is False and not self.only_looks and not undone else self.worked
+        own = self.only_looks or self.in_hand or self._causes <= {Cause.NOT_LIFTED, Cause.MISTAKEN}
+        return None if self.worked is False and not own else self.worked
 
     @property
     def _causes(self) -> set[Cause]:
@@ -132,7 +133,14 @@ class AskedRun:
     def deeds(self) -> list[Deed]:
         """The executed actions."""
         deeds = [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
-        return [replace(each, only_looks=not each.moves(self.domain)) for each in deeds]
+        return [
+            replace(each, only_looks=not each.moves(self.domain), in_hand=self._in_hand(each.turn)) for each in deeds
+        ]
+
+    def _in_hand(self, turn: Turn) -> bool:
+        """Whether what a turn lacks is that the gripper holds something: nobody else can undo that."""
+        lacking = [fact for each in turn.discrepancy.deviations for fact in each.expected if isinstance(fact, tuple)]
+        return any(self.domain.relations.get(str(fact[0])) is Role.HELD for fact in lacking)
 
     @property
     def by_others(self) -> list[Deed]:

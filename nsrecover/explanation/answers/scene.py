@@ -182,6 +182,9 @@ def right(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     names = run.built if said.things is Things.GROUP else said.names
     unsure = [] if turn is None else [each for each in run.names if _not_seen(run, each)]
     if names:
+        if said.time == "past" and not run.cut and asked.gap is Gap.POLAR:
+            others = {each.deviation.name for each in run.happenings} & {*names}
+            return RunAnswer(" ".join(became(run, name) for name in names), not others)
         if any(not _known(run, each) for each in names):
             return RunAnswer(f"How {objects(names)} should be is not in the records.")
         wrong = [each for each in wrong if each.name in names]
