@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.names import SYNONYMS
@@ -327,6 +329,11 @@ def _deed(obj: _Subject) -> Proposition:
     return _with_object(Proposition("act", (), Who.ROBOT), obj)
 
 
+def _event_deed(deed: tuple[str, ...], number: str | None = None, to: _Subject | str | None = None) -> Proposition:
+    obj = to if isinstance(to, _Subject) else None
+    return _nth(_with_object(Proposition("act", deed, Who.ROBOT), obj), number)
+
+
 def _at_of(obj: _Subject) -> _Subject:
     return replace(obj, names=("in", *(obj.names or ("",))))
 
@@ -336,209 +343,179 @@ def _ordered(first: _Subject, other: _Subject | None) -> Proposition:
     return Proposition("order", names=(*first.names, *more.names), unknown=(*first.unknown, *more.unknown))
 
 
-_BUILDERS: dict[str, Callable[..., Meaning]] = {
-    "all": lambda first, rest: (first, *rest),
-    "polar": lambda said: AskedQuestion(Gap.POLAR, said),
-    "polar_not": lambda said: AskedQuestion(Gap.POLAR, replace(said, negated=not said.negated)),
-    "gap": _gap,
-    "gap_passive": _passive,
-    "bare": _gap,
-    "gap_be": lambda gap, subj, aux, **no: _be(gap, subj, aux, no.get("not")),
-    "until": lambda gap: AskedQuestion(Gap(gap), Proposition("left")),
-    "remembered": lambda said: AskedQuestion(Gap.POLAR, replace(said, who=Who.ROBOT, time="past")),
-    "when_so": lambda said, aux: AskedQuestion(Gap.WHEN, said),
-    "timed": lambda said, time: _timed(said, time),
-    "time_step": lambda rel, step: Bound(When(rel), step),
-    "time_said": lambda rel, said=None, event=None: Bound(When(rel), event=said or event),
-    "time_object": lambda rel, obj: None if rel == "at" else Bound(When(rel), event=_deed(obj)),
-    "time_mark": lambda mark: _MARKS.get(mark) or Bound(When(mark)),
-    "step": lambda number: int(number),
-    "step_subject": lambda step: _Subject(things=Things.RUN, at=Bound(When.AT, step)),
-    "ranked": lambda rank, subj, aux, said: (
-        (found := _asked(Gap.WHAT)(said, subj, aux)) and _timed(found, (Bound(When(rank)),))
-    ),
-    "what_step": lambda step: AskedQuestion(Gap.WHAT, _at(Proposition("plan"), Bound(When.AT, step))),
-    "sure_that": lambda said, aux: AskedQuestion(Gap.HOW, replace(said, predicate="sure")),
-    "sure_how": lambda aux, obj: AskedQuestion(Gap.HOW, _with_object(Proposition("sure"), obj)),
-    "far": lambda aux, subj, **_: _be("far", subj, aux, None),
-    "order": lambda first, other=None: AskedQuestion(Gap.WHY, _ordered(first, other)),
-    "order_of": lambda aux, subj, said, other: AskedQuestion(
-        Gap.WHY, _ordered(_Subject(names=said.names or said.place[1:], unknown=said.unknown), other)
-    ),
-    "expected_where": lambda obj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where", time="should"), obj)),
-    "expected_what": lambda aux, at=None: AskedQuestion(
-        Gap.WHAT, _with_object(Proposition("where", time="should"), None, at)
-    ),
-    "cleft": lambda aux, who, said, other=None: (
-        None
-        if said.who
-        else AskedQuestion(
-            Gap.POLAR if other is None else Gap.WHO,
-            replace(said, who=who.who if other is None else Who.NONE, time="past"),
-        )
-    ),
-    "extra": lambda **no: AskedQuestion(Gap.WHICH, Proposition("extra")),
-    "kept_to": lambda **no: AskedQuestion(Gap.POLAR, Proposition("extra", negated=no["not"] is None)),
-    "contents": lambda aux, obj: AskedQuestion(
-        Gap.WHICH, replace(_with_object(Proposition("where"), None, _at_of(obj)), time=_time((aux,)))
-    ),
-    "tries": lambda aux, subj: AskedQuestion(Gap.OFTEN, Proposition("act", (GENERIC,), Who.ROBOT)),
-    "tries_to": lambda aux, subj, said: AskedQuestion(Gap.OFTEN, replace(said, who=Who.ROBOT)),
-    "tried": lambda aux, subj, obj: AskedQuestion(Gap.OFTEN, _deed(obj)),
-    "missed": lambda deed: AskedQuestion(Gap.OFTEN, Proposition("act", (*deed, "failed"), Who.ROBOT)),
-    "deeds": lambda deed, aux: (
-        AskedQuestion(Gap.COUNT, Proposition("left"))
-        if _time(aux) == "next"
-        else AskedQuestion(Gap.OFTEN, Proposition("act", deed, Who.ROBOT))
-    ),
-    "not_done": lambda aux: AskedQuestion(Gap.WHICH, Proposition("skipped")),
-    "needed": lambda: AskedQuestion(Gap.WHAT, Proposition("needs", who=Who.ROBOT)),
-    "places": lambda aux, said: AskedQuestion(Gap.COUNT, Proposition("think")),
-    "deed_subject": lambda deed, number=None, to=None: _Subject(
-        things=Things.RUN, at=Bound(When.AT, event=_BUILDERS["event_deed"](deed, number, to))
-    ),
-    "blocked": lambda aux, what, **no: (
-        _said(Proposition("happen", ("block",)), what, aux, no.get("not"))
-        and AskedQuestion(
-            Gap.POLAR, Proposition("happen", ("block",), negated=what.negates ^ (no.get("not") is not None))
-        )
-    ),
-    "longest": lambda: AskedQuestion(Gap.WHICH, Proposition("longest")),
-    "asked_people": lambda **_: AskedQuestion(Gap.POLAR, Proposition("asked")),
-    "undecided_": lambda aux: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
-    "ranked_deed": lambda rank: AskedQuestion(
-        Gap.WHAT, Proposition("do", ("worked",), Who.ROBOT, time="past", times=(Bound(When(rank)),))
-    ),
-    "containing": lambda aux, subj: AskedQuestion(
-        Gap.POLAR,
-        replace(_with_object(Proposition("where", things=Things.ANY), None, _at_of(subj)), time=_time((aux,))),
-    ),
-    "which_first": lambda said: AskedQuestion(Gap.WHEN, said),
-    "known_where": lambda subj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where", time="past"), subj)),
-    "if_by_hand": lambda obj: AskedQuestion(Gap.IF, _with_object(Proposition("by hand", time="past"), obj)),
-    "noticed_of": lambda verb, obj: (
-        _with_object(Proposition("happen", ("change",)), obj) if verb == "noticed" and obj.names else None
-    ),
-    "why_own": lambda said, **_: AskedQuestion(Gap.WHY, replace(said, who=Who.ROBOT, time="past")),
-    "was_needed": lambda **_: AskedQuestion(Gap.POLAR, Proposition("necessary")),
-    "idiom_next": lambda: AskedQuestion(Gap.WHAT, Proposition("next", who=Who.ROBOT)),
-    "my_turn": lambda: AskedQuestion(Gap.POLAR, Proposition("needs")),
-    "by_hand": lambda: AskedQuestion(Gap.POLAR, Proposition("by hand")),
-    "who_asked": lambda: AskedQuestion(Gap.WHO, Proposition("asked")),
-    "all_steps": lambda: Proposition("skipped", negated=True),
-    "done_at": lambda at: _with_object(Proposition("act", ()), None, at),
-    "need_me": lambda verb, said: Proposition("by hand" if said.predicate == "act" else "needs"),
-    "given": lambda obj: _with_object(Proposition("helped"), obj),
-    "decided": lambda reply: AskedQuestion(Gap.WHAT, Proposition("decide", (reply,))),
-    "undecided": lambda: AskedQuestion(Gap.WHAT, Proposition("decide", ("none",))),
-    "would_if": lambda said, **also: (
-        AskedQuestion(Gap.POLAR, said)
-        if said.predicate in ("safe", "hurt", "hazard")
-        else AskedQuestion(Gap.IF, also["if"])
-    ),
-    "would_without": lambda said, event: AskedQuestion(Gap.IF, replace(event, negated=True)),
-    "without_event": lambda event: AskedQuestion(Gap.IF, replace(event, negated=True)),
-    "people": lambda: AskedQuestion(Gap.POLAR, Proposition("people")),
-    "event": lambda event, number=None: _nth(
-        Proposition("happen", (event,)) if event in ("fall", "drop") else Proposition(event), number
-    ),
-    "event_deed": lambda deed, number=None, to=None: _nth(
-        _with_object(Proposition("act", deed, Who.ROBOT), None if isinstance(to, str) else to), number
-    ),
-    "same_object": lambda obj: obj,
-    "perfect": lambda said: replace(said, time=said.time or "perfect"),
-    "time_cause": lambda event: Bound(When.AT, event=event),
-    "time_lost": lambda **_: AskedQuestion(Gap.LONG, Proposition("cost")),
-    "own": lambda said: replace(said, who=Who.ROBOT, time="past"),
-    "there_in": lambda aux, state, subj, no=(), **nots: _said(
-        replace(_state(state), negated="no" in no), subj, aux, *(v for k, v in nots.items() if k.startswith("not"))
-    ),
-    "fills": lambda obj, state=(): _with_object(Proposition("happen", ("change",)), obj),
-    "act_to": lambda verb, obj: _with_object(Proposition("act", verb), obj),
-    "who_has": lambda obj: AskedQuestion(Gap.WHERE, _with_object(Proposition("where"), obj)),
-    "took_to": lambda: Proposition("cost"),
-    "lacking": lambda obj: _with_object(Proposition("lacking"), obj),
-    "sought": lambda obj: _with_object(Proposition("sought"), obj),
-    "on_it": lambda obj: replace(_deed(obj), who=Who.NONE),
-    "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),
-    "about": lambda subj: (
-        (subj.names or subj.unknown or None)
-        and AskedQuestion(Gap.WHAT, Proposition("about", names=subj.names, unknown=subj.unknown))
-    ),
-    "made": lambda subj, said: (whole := _said(said, subj, ("past",))) and AskedQuestion(Gap.WHY, whole),
-    "who": _asked(Gap.WHO),
-    "who_object": _asked(Gap.WHO),
-    "whose": _noun_asked(Gap.WHO),
-    "what_subject": _asked(Gap.WHICH),
-    "what_object": _asked(Gap.WHAT),
-    "what_is": _noun_asked(Gap.WHAT),
-    "what_noun": lambda noun, subj, aux: AskedQuestion(Gap.WHAT, replace(_quality(noun), who=subj.who)),
-    "count_subject": _asked(Gap.COUNT),
-    "count_object": _asked(Gap.COUNT),
-    "count_of": lambda noun: AskedQuestion(Gap.COUNT, Proposition(noun.rpartition(" ")[2])),
-    "count_noun": _noun_asked(Gap.COUNT),
-    "what_if": lambda said: AskedQuestion(Gap.IF, said),
-    "if_not": lambda subj: AskedQuestion(
-        Gap.IF, Proposition("act", (GENERIC,), subj.who, subj.names, subj.things, negated=True)
-    ),
-    "without": lambda said: replace(said, who=Who.ROBOT, negated=not said.negated),
-    "idiom": _idiom,
-    "which_state": lambda subj, first, other, **no: AskedQuestion(
-        Gap.HOW, Proposition("state", (*first, *other), names=subj.names, things=subj.things, unknown=subj.unknown)
-    ),
-    "told_to_stop": lambda: AskedQuestion(Gap.WHAT, Proposition("told_to_stop")),
-    "strange_act": lambda obj, at=None: Proposition("act", (GENERIC,), unknown=obj.unknown) if obj.unknown else None,
-    "inverted": _of,
-    "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, (aux, time), *no.values()),
-    "noun_of": _noun_of,
-    "is_noun": _is_noun,
-    "there": _there,
-    "there_is": _of,
-    "plain": _plain,
-    "plain_there": _there,
-    "plain_there_is": _of,
-    "there_todo": lambda **no: Proposition("needs", negated=no["not"] is not None),
-    "there_state": lambda state, no=None: replace(_state(state), negated=no is not None),
-    "robot": lambda: _Subject(Who.ROBOT),
-    "person": lambda who: _Subject(Who(who)),
-    "nobody": lambda: _Subject(Who.ANYONE, negates=True),
-    "it": lambda: _Subject(things=Things.IT),
-    "any": lambda: _Subject(things=Things.ANY),
-    "every": lambda: _Subject(things=Things.EVERY),
-    "nothing": lambda: _Subject(things=Things.ANY, negates=True),
-    "group": lambda: _Subject(things=Things.GROUP),
-    "run": lambda: _Subject(things=Things.RUN),
-    "object": lambda name: _Subject(names=(name,)),
-    "both": lambda first, second: _Subject(
-        names=(*first.names, *second.names), unknown=(*first.unknown, *second.unknown)
-    ),
-    "strange": lambda name, before=(): _Subject(unknown=(" ".join((*before, name)),)),
-    "strange_state": lambda name: _Subject(names=(name[0],)),
-    "ambiguous": lambda name: _Subject(unknown=(name,)),
-    "same": lambda said: said,
-    "by": lambda said, who: None if said.who else replace(said, who=who.who, negated=said.negated ^ who.negates),
-    "act": _event("act"),
-    "happen": _event("happen"),
-    "verb": lambda verb: Proposition(verb),
-    "sees": lambda verb, obj=None, at=None: _with_object(Proposition(verb), obj, at),
-    "do": lambda how=None: Proposition(how or "do"),
-    "verb_about": lambda verb, about: (
-        replace(about, predicate="noticed", value=(about.predicate,)) if verb in ("noticed", "plan") else None
-    ),
-    "do_with": lambda obj: _with_object(Proposition("act", (GENERIC,)), obj),
-    "at": lambda at: _with_object(Proposition("where"), None, at),
-    "state": _state,
-    "quality": _quality,
-    "risk": _risk,
-    "sure_of": lambda obj: _with_object(Proposition("sure"), obj),
-    "shorter": lambda: Proposition("alternative", ("shorter",)),
-    "left_out": lambda: Proposition("skipped"),
-    "wrong_with": lambda subj: AskedQuestion(Gap.WHICH, _with_object(Proposition("happen", ("change",)), subj)),
-    "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),
-    "hand": lambda prep: _Subject(names=(prep, GRIPPER)),
-    "nowhere": lambda: _Subject(),
-    "particle": lambda part: part[0],
-}
+_SPEC = re.compile(r"(\w*):(\w*)(?:=(\w+))?(?:@(\w+))?(?:~(\w+))?(!?)")
+
+
+def _written(gap: str, predicate: str, value: str, who: str, time: str, denied: str) -> Callable[..., Meaning]:
+    """The builder of a meaning that is written out in the grammar: `gap:predicate=value@who~time!`."""
+
+    def made(
+        said: Proposition | None = None,
+        subj: _Subject | None = None,
+        obj: _Subject | None = None,
+        at: _Subject | None = None,
+        inside: _Subject | None = None,
+        aux: Sequence[str] | str = (),
+        **more: Any,
+    ) -> AskedQuestion | Proposition | None:
+        values = (*more.get("deed", ()), *filter(None, (value, more.get("reply"))))
+        found = said or Proposition(predicate)
+        found = replace(found, predicate=predicate or found.predicate, value=values or found.value)
+        found = replace(found, who=Who(who)) if who else found
+        found = _with_object(found, obj, at if inside is None else _at_of(inside))
+        found = replace(found, negated=found.negated ^ bool(denied))
+        whole = _said(found, subj, aux, *(each for name, each in more.items() if name.startswith("not")))
+        whole = whole and replace(whole, time=time or whole.time or found.time)
+        return whole if whole is None or not gap else AskedQuestion(Gap(gap), whole)
+
+    return made
+
+
+class _Builders(dict[str, Callable[..., Meaning]]):
+    """The builders by name, and those that are written out."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or bool(_SPEC.fullmatch(str(name)))
+
+    def __missing__(self, name: str) -> Callable[..., Meaning]:
+        spec = _SPEC.fullmatch(name)
+        if spec is None:
+            raise KeyError(name)
+        return _written(*(each or "" for each in spec.groups()))
+
+
+_BUILDERS = _Builders(
+    {
+        "all": lambda first, rest: (first, *rest),
+        "gap": _gap,
+        "gap_passive": _passive,
+        "bare": _gap,
+        "gap_be": lambda gap, subj, aux, **no: _be(gap, subj, aux, no.get("not")),
+        "until": lambda gap: AskedQuestion(Gap(gap), Proposition("left")),
+        "timed": lambda said, time: _timed(said, time),
+        "time_step": lambda rel, step: Bound(When(rel), step),
+        "time_said": lambda rel, said=None, event=None: Bound(When(rel), event=said or event),
+        "time_object": lambda rel, obj: None if rel == "at" else Bound(When(rel), event=_deed(obj)),
+        "time_mark": lambda mark: _MARKS.get(mark) or Bound(When(mark)),
+        "step": lambda number: int(number),
+        "step_subject": lambda step: _Subject(things=Things.RUN, at=Bound(When.AT, step)),
+        "ranked": lambda rank, subj, aux, said: (
+            (found := _asked(Gap.WHAT)(said, subj, aux)) and _timed(found, (Bound(When(rank)),))
+        ),
+        "what_step": lambda step: AskedQuestion(Gap.WHAT, _at(Proposition("plan"), Bound(When.AT, step))),
+        "order": lambda first, other=None: AskedQuestion(Gap.WHY, _ordered(first, other)),
+        "order_of": lambda aux, subj, said, other: AskedQuestion(
+            Gap.WHY, _ordered(_Subject(names=said.names or said.place[1:], unknown=said.unknown), other)
+        ),
+        "cleft": lambda aux, who, said, other=None: (
+            None
+            if said.who
+            else AskedQuestion(
+                Gap.POLAR if other is None else Gap.WHO,
+                replace(said, who=who.who if other is None else Who.NONE, time="past"),
+            )
+        ),
+        "deed_subject": lambda deed, number=None, to=None: _Subject(
+            things=Things.RUN, at=Bound(When.AT, event=_event_deed(deed, number, to))
+        ),
+        "ranked_deed": lambda rank: AskedQuestion(
+            Gap.WHAT, Proposition("do", ("worked",), Who.ROBOT, time="past", times=(Bound(When(rank)),))
+        ),
+        "containing": lambda aux, subj: AskedQuestion(
+            Gap.POLAR,
+            replace(_with_object(Proposition("where", things=Things.ANY), None, _at_of(subj)), time=_time((aux,))),
+        ),
+        "noticed_of": lambda verb, obj: (
+            _with_object(Proposition("happen", ("change",)), obj) if verb == "noticed" and obj.names else None
+        ),
+        "need_me": lambda verb, said: Proposition("by_hand" if said.predicate == "act" else "needs"),
+        "would_if": lambda said, **also: (
+            AskedQuestion(Gap.POLAR, said)
+            if said.predicate in ("safe", "hurt", "hazard")
+            else AskedQuestion(Gap.IF, also["if"])
+        ),
+        "event": lambda event, number=None: _nth(
+            Proposition("happen", (event,)) if event in ("fall", "drop") else Proposition(event), number
+        ),
+        "event_deed": _event_deed,
+        "same_object": lambda obj: obj,
+        "perfect": lambda said: replace(said, time=said.time or "perfect"),
+        "time_cause": lambda event: Bound(When.AT, event=event),
+        "there_in": lambda aux, state, subj, no=(), **nots: _said(
+            replace(_state(state), negated="no" in no), subj, aux, *(v for k, v in nots.items() if k.startswith("not"))
+        ),
+        "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),
+        "about": lambda subj: (
+            (subj.names or subj.unknown or None)
+            and AskedQuestion(Gap.WHAT, Proposition("about", names=subj.names, unknown=subj.unknown))
+        ),
+        "made": lambda subj, said: (whole := _said(said, subj, ("past",))) and AskedQuestion(Gap.WHY, whole),
+        "who": _asked(Gap.WHO),
+        "who_object": _asked(Gap.WHO),
+        "whose": _noun_asked(Gap.WHO),
+        "what_subject": _asked(Gap.WHICH),
+        "what_object": _asked(Gap.WHAT),
+        "what_is": _noun_asked(Gap.WHAT),
+        "what_noun": lambda noun, subj, aux: AskedQuestion(Gap.WHAT, replace(_quality(noun), who=subj.who)),
+        "count_subject": _asked(Gap.COUNT),
+        "count_object": _asked(Gap.COUNT),
+        "count_of": lambda noun: AskedQuestion(Gap.COUNT, Proposition(noun.rpartition(" ")[2])),
+        "count_noun": _noun_asked(Gap.COUNT),
+        "if_not": lambda subj: AskedQuestion(
+            Gap.IF, Proposition("act", (GENERIC,), subj.who, subj.names, subj.things, negated=True)
+        ),
+        "without": lambda said: replace(said, who=Who.ROBOT, negated=not said.negated),
+        "idiom": _idiom,
+        "which_state": lambda subj, first, other, **no: AskedQuestion(
+            Gap.HOW, Proposition("state", (*first, *other), names=subj.names, things=subj.things, unknown=subj.unknown)
+        ),
+        "strange_act": lambda obj, at=None: (
+            Proposition("act", (GENERIC,), unknown=obj.unknown) if obj.unknown else None
+        ),
+        "inverted": _of,
+        "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, (aux, time), *no.values()),
+        "noun_of": _noun_of,
+        "is_noun": _is_noun,
+        "there": _there,
+        "there_is": _of,
+        "plain": _plain,
+        "plain_there": _there,
+        "plain_there_is": _of,
+        "there_state": lambda state, no=None: replace(_state(state), negated=no is not None),
+        "robot": lambda: _Subject(Who.ROBOT),
+        "person": lambda who: _Subject(Who(who)),
+        "nobody": lambda: _Subject(Who.ANYONE, negates=True),
+        "it": lambda: _Subject(things=Things.IT),
+        "any": lambda: _Subject(things=Things.ANY),
+        "every": lambda: _Subject(things=Things.EVERY),
+        "nothing": lambda: _Subject(things=Things.ANY, negates=True),
+        "group": lambda: _Subject(things=Things.GROUP),
+        "run": lambda: _Subject(things=Things.RUN),
+        "object": lambda name: _Subject(names=(name,)),
+        "both": lambda first, second: _Subject(
+            names=(*first.names, *second.names), unknown=(*first.unknown, *second.unknown)
+        ),
+        "strange": lambda name, before=(): _Subject(unknown=(" ".join((*before, name)),)),
+        "strange_state": lambda name: _Subject(names=(name[0],)),
+        "ambiguous": lambda name: _Subject(unknown=(name,)),
+        "by": lambda said, who: None if said.who else replace(said, who=who.who, negated=said.negated ^ who.negates),
+        "act": _event("act"),
+        "happen": _event("happen"),
+        "verb": lambda verb: Proposition(verb),
+        "sees": lambda verb, obj=None, at=None: _with_object(Proposition(verb), obj, at),
+        "do": lambda how=None: Proposition(how or "do"),
+        "verb_about": lambda verb, about: (
+            replace(about, predicate="noticed", value=(about.predicate,)) if verb in ("noticed", "plan") else None
+        ),
+        "state": _state,
+        "quality": _quality,
+        "risk": _risk,
+        "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),
+        "hand": lambda prep: _Subject(names=(prep, GRIPPER)),
+        "nowhere": lambda: _Subject(),
+        "particle": lambda part: part[0],
+    }
+)
 
 
 @cache

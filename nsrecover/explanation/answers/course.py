@@ -11,10 +11,10 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
-from nsrecover.explanation.answers.events import FIRST_TRY, MOST_ACTIONS, RunAnswer, did_it, goal
+from nsrecover.explanation.answers.events import FIRST_TRY, RunAnswer, did_it, goal
 from nsrecover.explanation.answers.fates import fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn, duration, how_it_stopped
-from nsrecover.explanation.answers.run import AskedRun, lost_s, state_of, waited_s
+from nsrecover.explanation.answers.run import MOST_ACTIONS, AskedRun, lost_s, state_of, waited_s
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -120,7 +120,7 @@ def asked_people(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the robot asked a person for something."""
     made = bool(run.by_others) or any(turn.record.decided or turn.record.vetoed for turn in run.every)
     waits = bool(run.waits_for) or run.episode.status is EpisodeStatus.ASKED_FOR_HELP
-    given = " ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in run.by_others)
+    given = run.told(run.by_others)
     return RunAnswer(f"{given} {vetoed(run, asked).text}".strip(), made or waits)
 
 
@@ -268,7 +268,7 @@ def did(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if not deeds:
         return RunAnswer("Nothing was done then." if run.cut else "No action has been carried out.", False)
     if picks or run.cut:
-        return RunAnswer(" ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in deeds), True)
+        return RunAnswer(run.told(deeds), True)
     shown = [participle(each.action, run.domain) for each in deeds[-MOST_ACTIONS:]]
     begun = f"{capital(counted(len(deeds), 'action'))} {'was' if len(deeds) == 1 else 'were'} carried out"
     text = f"{begun}{', the last ones' if len(deeds) > len(shown) else ''}: {listed(shown)}."
@@ -452,7 +452,7 @@ def helped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         return needs(run, asked)
     given = [each for each in run.by_others if not {*asked.said.names} - {*each.action.arguments}]
     if given:
-        return RunAnswer(" ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in given), True)
+        return RunAnswer(run.told(given), True)
     by_hand = list(dict.fromkeys(turn.by_hand for turn in run.every if turn.by_hand))
     ahead = [each for each in run.happenings if each.deviation.cause.value == "helped"]
     if by_hand:

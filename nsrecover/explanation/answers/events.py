@@ -24,8 +24,6 @@ from nsrecover.util.english import capital, counted, listed, number, objects, pa
 
 FIRST_TRY, MANY = Bound(When.FIRST, -1), Bound(When.AFTER, -2)
 """What a question says of the number of tries."""
-MOST_ACTIONS = 8
-"""An answer lists so many actions at most, the last ones."""
 _HAPPENS = {
     "drop": (Cause.DROPPED,),
     "fall": (Cause.TOPPLED, Cause.DROPPED, Cause.LYING),
@@ -87,17 +85,13 @@ def _told_deeds(run: AskedRun, asked: AskedQuestion, done: list[Deed]) -> RunAns
     looked = all(each.only_looks for each in done) and not said.names
     seen = FIRST_TRY in said.times or said.who is not Who.ROBOT
     worked = [True if looked else each.worked if seen else each.done for each in done]
-    text = _deeds_text(run, done)
+    text = run.told(done)
     if said.who is not Who.ROBOT and GENERIC in said.value:
         others = happenings_of(run, said)
         text = f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip()
     if asked.gap is Gap.LONG:
         text += f" That took {duration(sum(run.took(each.turn) for each in done))}."
     return RunAnswer(text, True if True in worked else None if None in worked else False)
-
-
-def _deeds_text(run: AskedRun, done: Sequence[Deed]) -> str:
-    return " ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in done[-MOST_ACTIONS:])
 
 
 def _how_often(run: AskedRun, done: Sequence[Deed]) -> str:
@@ -108,7 +102,7 @@ def _how_often(run: AskedRun, done: Sequence[Deed]) -> str:
         missed = sum(each.worked is False for each in group)
         text = f"I tried {counted(len(group), 'time')} to {run.instruction(group[0].action)}"
         told.append(f"{text}; {number(missed)} of these tries did not work" if missed else text)
-    return f"{capital('; '.join(told))}. {_deeds_text(run, done)}" if told else "Not once."
+    return f"{capital('; '.join(told))}. {run.told(done)}" if told else "Not once."
 
 
 def _objects_of(run: AskedRun, said: Proposition, done: Sequence[Deed]) -> RunAnswer:
@@ -130,7 +124,7 @@ def _not_done(run: AskedRun, said: Proposition) -> RunAnswer:
             f"The run ended before the result was confirmed: the next action was to {run.instruction(run.left[0])}."
         )
     if given := [each for each in run.by_others if said.names and {*said.names} <= {*each.action.arguments}]:
-        return RunAnswer(f"I did not do that myself. {_deeds_text(run, given)}", False)
+        return RunAnswer(f"I did not do that myself. {run.told(given)}", False)
     if said.who is Who.ROBOT or not changed:
         about = objects(said.names) if said.names else "that"
         if said.who is not Who.ROBOT and GENERIC in said.value and not said.names:
@@ -349,7 +343,7 @@ def _by_people(run: AskedRun, said: Proposition) -> RunAnswer:
     """Whether people moved or changed objects by hand."""
     given = [each for each in run.by_others if not {*said.names} - {*each.action.arguments}]
     if given:
-        return RunAnswer(_deeds_text(run, given), True)
+        return RunAnswer(run.told(given), True)
     found = [each for each in run.happenings if not said.names or each.deviation.name in said.names]
     by_hand = [each for each in found if each.agent is Agent.PERSON]
     if by_hand:
@@ -482,7 +476,7 @@ def _why_not(run: AskedRun, said: Proposition) -> str:
     done = matching(run, said)
     if missed := [each for each in done if each.worked is False]:
         found = [each for each in run.happenings if each.turn is missed[0].turn]
-        return f"{_deeds_text(run, done)} {_causes_text(run, found)}"
+        return f"{run.told(done)} {_causes_text(run, found)}"
     if done:
         return f"I did: {run.when(done[0].turn)}, {run.done(done[0])}."
     if not said.names:

@@ -66,7 +66,7 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "helped": course.helped,
     "vetoed": course.vetoed,
     "told_to_stop": course.told_to_stop,
-    "by hand": course.by_a_person,
+    "by_hand": course.by_a_person,
     "over": course.over,
     "planned": course.planned,
     "longest": course.longest,
@@ -186,7 +186,7 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
         open_ = asked.gap in (Gap.WHAT, Gap.WHICH, Gap.WHERE)
         said = replace(said, predicate=("needs" if open_ else "enter") if said.time in ("now", "should") else "act")
     elif said.predicate == "act" and said.who is Who.ME and said.time in ("now", "should"):
-        said = replace(said, predicate="by hand", names=())
+        said = replace(said, predicate="by_hand", names=())
     if said.predicate == "act" and said.who is Who.ROBOT and said.time == "should" and said.names:
         said = replace(said, predicate="planned")
     if said.predicate in ("see", "seen") and asked.gap is Gap.OFTEN:

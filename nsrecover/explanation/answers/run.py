@@ -24,8 +24,10 @@ from nsrecover.explanation.facts import PLACED
 from nsrecover.explanation.phrases import done_text, instruction
 from nsrecover.explanation.templates import ALTHOUGH, PHRASES
 from nsrecover.explanation.why import Agent, agent_of
-from nsrecover.util.english import Forms, listed, the
+from nsrecover.util.english import Forms, capital, listed, the
 
+MOST_ACTIONS = 8
+"""An answer lists so many actions at most, the last ones."""
 _FAILED = {*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN}
 """Causes of what an action should have changed in another way than it did."""
 
@@ -233,6 +235,10 @@ class AskedRun:
     def instruction(self, action: Action) -> str:
         """An action as an instruction."""
         return instruction(action, domain=self.domain)
+
+    def told(self, deeds: Sequence[Deed]) -> str:
+        """When actions were executed, the last ones, as sentences."""
+        return " ".join(f"{capital(self.when(each.turn))}, {self.done(each)}." for each in deeds[-MOST_ACTIONS:])
 
     def done(self, deed: Deed) -> str:
         """What the robot did: `I put the red cube on the blue cube`, or tried to do."""
