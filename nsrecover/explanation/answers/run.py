@@ -284,6 +284,12 @@ def lost_s(episode: Episode) -> float:
     return max(sum(took) - sum(steps.values()) - waited_s(episode), 0.0)
 
 
+def support_of(scene: SceneGraph, name: str) -> str:
+    """What an object stands on; what is missing bears nothing."""
+    there = scene.without([n for n, gone in zip(scene.names, scene.missing, strict=True) if gone and n != name])
+    return support_name(there, there.index(name))
+
+
 def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Domain) -> str:
     """The deviation of an object as a clause."""
     name, cause = deviation.name, deviation.cause
@@ -302,5 +308,5 @@ def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Dom
         phrase += f": {listed(now)}"
     elif cause in PLACED:
         still = "still " if cause is Cause.NOT_LIFTED else ""
-        phrase += f", and [was] {still}on {the(support_name(scene, scene.index(name)))}"
+        phrase += f", and [was] {still}on {the(support_of(scene, name))}"
     return f"{the(name)} {Forms.of([name]).agree(phrase)}"

@@ -11,11 +11,11 @@ from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.domains.base import Role
 from nsrecover.domains.properties import facts_with, property_of
-from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, support_name
+from nsrecover.domains.tabletop.relations import RELATIONS, TABLE
 from nsrecover.domains.values import stored
 from nsrecover.explanation.answers.events import RunAnswer, acted, became
 from nsrecover.explanation.answers.numbering import clock
-from nsrecover.explanation.answers.run import AskedRun, state_of
+from nsrecover.explanation.answers.run import AskedRun, state_of, support_of
 from nsrecover.explanation.safety import dangers_of, held_in
 from nsrecover.language.questions import GRIPPER, AskedQuestion, Gap, Proposition, Things, Who
 from nsrecover.util.english import capital, counted, listed, objects, past, the
@@ -47,7 +47,7 @@ def where(run: AskedRun, name: str) -> str:
     x, y = (round(100 * float(value)) for value in graph.boxes[index, :2])
     side = f"{abs(y)} cm to the {'left' if y > 0 else 'right'}" if y else "straight ahead"
     return (
-        f"{when if run.cut else 'When I last looked'}, {the(name)} stood on {the(support_name(graph, index))}"
+        f"{when if run.cut else 'When I last looked'}, {the(name)} stood on {the(support_of(graph, name))}"
         f"{_UNSEEN.get(graph.visibility(index), '')}, {x} cm in front of the robot and {side}."
     )
 
@@ -106,7 +106,7 @@ def _places_of(run: AskedRun, name: str) -> str:
             return listed([run.domain.text(fact) for fact in facts_with(PLACES, scene.facts, run.domain, name)])
         if name not in scene.names or scene.missing[scene.index(name)]:
             return f"{the(name)} is missing"
-        return f"{the(name)} is on {the(support_name(scene, scene.index(name)))}"
+        return f"{the(name)} is on {the(support_of(scene, name))}"
 
     return changes(run, place) or f"The place of {the(name)} was not seen."
 
@@ -267,7 +267,7 @@ def layout(run: AskedRun) -> str:
         places = facts_with(PLACES, scene.facts, run.domain)
         return f"{capital(listed([run.domain.text(fact) for fact in places]) or 'nothing is known')}."
     order = [i for i in np.argsort(-scene.boxes[:, 1]) if not scene.missing[i]]
-    said = [f"{the(scene.names[i])} on {the(support_name(scene, int(i)))}" for i in order]
+    said = [f"{the(scene.names[i])} on {the(support_of(scene, scene.names[i]))}" for i in order]
     when = run.when_seen(len(run.every)) if run.cut else "as it was seen last"
     return f"From left to right, {when}: {listed(said)}."
 
@@ -332,7 +332,7 @@ def _place_text(run: AskedRun, scene: AnyScene, name: str) -> str:
     if isinstance(scene, FactScene):
         said = [run.domain.text(fact) for fact in facts_with(PLACES, scene.facts, run.domain, name)]
         return past(listed(said)).partition(" was ")[2] or "there"
-    return f"on {the(support_name(scene, scene.index(name)))}"
+    return f"on {the(support_of(scene, name))}"
 
 
 def _holds(run: AskedRun, scene: AnyScene | None, name: str, said: Proposition) -> bool | None:
@@ -350,13 +350,15 @@ def _holds(run: AskedRun, scene: AnyScene | None, name: str, said: Proposition) 
         return None
     index = scene.index(name)
     if scene.missing[index]:
-        return False
+        return None if other == TABLE else False
+    if _hidden(scene, name) or (other != TABLE and _hidden(scene, other)):
+        return None
     if prep == "under":
-        return support_name(scene, scene.index(other)) == name if other != TABLE else False
+        return support_of(scene, other) == name if other != TABLE else False
     if prep in ("left", "right", "front", "behind", "at"):
         sides = (prep,) if prep != "at" else ("left", "right", "front", "behind")
         return other != TABLE and any(RELATIONS[side].holds(scene, index, scene.index(other)) for side in sides)
-    support, bottom = support_name(scene, index), float(scene.boxes[index, 2] - scene.boxes[index, 5] / 2)
+    support, bottom = support_of(scene, name), float(scene.boxes[index, 2] - scene.boxes[index, 5] / 2)
     if support == TABLE and bottom > _SAME_M / 2:
         return None  # it leans on something
     return (support == other) != (prep == "from")
@@ -408,9 +410,7 @@ def _there(run: AskedRun, scene: AnyScene, said: Proposition) -> list[str]:
     if not isinstance(scene, FactScene):
         names = [n for i, n in enumerate(scene.names) if not scene.missing[i] and n != name]
         beside = prep not in ("on", "in")
-        return [
-            n for n in names if (_holds(run, scene, n, said) if beside else support_name(scene, scene.index(n)) == name)
-        ]
+        return [n for n in names if (_holds(run, scene, n, said) if beside else support_of(scene, n) == name)]
     facts = [fact for fact in sorted(scene.facts) if fact[0] in run.domain.relations or fact[0] in run.domain.variables]
     inside = [fact for fact in facts if fact[2:] == (name,) and run.domain.relations.get(fact[0]) in PLACES]
     states = [fact for fact in facts if len(fact) == 3 and fact[1] == name and fact[0] in run.domain.variables]
