@@ -104,7 +104,7 @@ def planned(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the plan has to do with objects."""
     steps = [run.instruction(each) for each in run.episode.plan if {*asked.said.names} & {*each.arguments}]
     if not asked.said.names:
-        return plan(run, asked)
+        return (extra if asked.said.negated else plan)(run, asked)
     return RunAnswer(f"Steps of the plan with it: {listed(steps)}." if steps else plan(run, asked).text, bool(steps))
 
 

@@ -84,7 +84,8 @@ def test_lay_readers_get_no_action_names() -> None:
         ),
         (
             Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6),
-            "No recovery is needed: what the plan needs is as it should be after step 6, so steps 5 and 6 can be skipped.",
+            "No recovery is needed: what the plan needs is as it should be after step 6, "
+            "so steps 5 and 6 can be skipped.",
         ),
         (
             Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=3),
