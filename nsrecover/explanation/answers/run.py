@@ -26,6 +26,8 @@ from nsrecover.explanation.templates import ALTHOUGH, PHRASES
 from nsrecover.explanation.why import Agent, agent_of
 from nsrecover.util.english import Forms, capital, listed, the
 
+_GONE = {Cause.MISSING, Cause.REPLACED, Cause.TOPPLED, Cause.MOVED, Cause.SWAPPED}
+"""Causes after which what was handled is not where it was put."""
 MOST_ACTIONS = 8
 """An answer lists so many actions at most, the last ones."""
 _FAILED = {*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN}
@@ -45,7 +47,7 @@ class Deed:
     def worked(self) -> bool | None:
         """Whether what it should have changed was seen to be so; None if that could not be seen."""
         found, own = self.turn.discrepancy, self.action.arguments
-        if self._causes & _FAILED:
+        if self._causes:
             return False
         unsure = {each.name for each in found.missing_to_tell if not isinstance(each, SensorFinding)}
         return None if unsure & {*own} or (found.missing_to_tell and not unsure) else True
@@ -60,7 +62,8 @@ class Deed:
     def _causes(self) -> set[Cause]:
         """How its objects, and what else it should have changed, deviated after it."""
         found, own = self.turn.discrepancy.deviations, self.action.arguments
-        return {each.cause for each in found if each.name in own or each.cause in UNDONE} & _FAILED
+        failed = {each.cause for each in found if each.name in own or each.cause in UNDONE} & _FAILED
+        return failed | {each.cause for each in found if each.name in own[:1]} & _GONE
 
     def moves(self, domain: Domain) -> bool:
         """Whether the action moves its object; looking for it does not."""
