@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.names import SYNONYMS
@@ -169,7 +168,7 @@ def _event(kind: str) -> Callable[..., Proposition | None]:
     ) -> Proposition | None:
         value = (verb, *also.values()) if isinstance(verb, str) else verb
         if part:
-            value = tuple(name for name, own in (each.split(" ") for each in value) if own == part)
+            value = tuple(name for name, own in (each.rsplit(" ", 1) for each in value) if own == part)
         return _with_object(Proposition(kind, value), obj, at) if value else None
 
     return made
@@ -281,8 +280,10 @@ _OTHER = ("another", "other", "more than one", "more", "second", "different")
 _BETTER = ("shorter", "better", "quicker", "faster", "simpler", "easier", "cheaper")
 
 
-def _noun_of(noun: str, more: Sequence[str] = ()) -> Proposition:
+def _noun_of(noun: str, more: Sequence[str] = (), owner: str = "") -> Proposition:
     said = _quality(noun)
+    if owner and said.predicate == "wrong":
+        return Proposition("fault", who=Who(owner))
     value = next((kind for kind, words in (("shorter", _BETTER), ("other", _OTHER)) if {*words} & {*more}), "")
     return replace(said, negated=said.negated ^ ("no" in more), value=(value,) if value else said.value)
 
@@ -356,7 +357,7 @@ def _written(gap: str, predicate: str, value: str, who: str, time: str, denied: 
         at: _Subject | None = None,
         inside: _Subject | None = None,
         aux: Sequence[str] | str = (),
-        **more: Any,
+        **more: Meaning,
     ) -> AskedQuestion | Proposition | None:
         values = (*more.get("deed", ()), *filter(None, (value, more.get("reply"))))
         found = said or Proposition(predicate)
@@ -441,7 +442,7 @@ _BUILDERS = _Builders(
         "same_object": lambda obj: obj,
         "perfect": lambda said: replace(said, time=said.time or "perfect"),
         "time_cause": lambda event: Bound(When.AT, event=event),
-        "there_in": lambda aux, state, subj, no=(), **nots: _said(
+        "there_in": lambda state, subj, aux=(), no=(), **nots: _said(
             replace(_state(state), negated="no" in no), subj, aux, *(v for k, v in nots.items() if k.startswith("not"))
         ),
         "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),

@@ -342,6 +342,7 @@ def sure(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         for each in likely
     ]
     text = f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}."
+    text += " What was seen last was as expected." * run.every[-1].discrepancy.as_expected
     return RunAnswer(text, known)
 
 

@@ -14,7 +14,7 @@ from nsrecover.language.questions import Bound, Proposition, When
 SCENES = ("where", "state", "hold", "see", "seen", "layout", "right", "standing", "hazard", "about")
 """Predicates of one scene; the others are of what was done and happened in a time."""
 COVERED = (*SCENES, "act", "happen", "wrong", "done", "do", "took", "cost", "recovered", "repeated", "looked",
-           "noticed", "plan", "skipped", "sought", "helped", "stopped")  # fmt: skip
+           "noticed", "plan", "skipped", "sought", "helped", "stopped", "think")  # fmt: skip
 """Predicates that can be asked of a time."""
 NO_TIME = "The records of this run have no such time: {}"
 
@@ -43,7 +43,7 @@ def within(run: AskedRun, said: Proposition) -> AskedRun | str:
 def _span(run: AskedRun, bound: Bound) -> tuple[int, int] | str:
     """Number of the first turn of a step or event, and of the one behind its last turn."""
     if bound.event is not None:
-        return _event_span(run, bound.event)
+        return _event_span(run, bound.event, bound.when is not When.AT and not bound.event.times)
     steps, number = len(run.episode.plan), bound.step
     number = steps if number == -1 else number
     if number > steps:
@@ -54,8 +54,9 @@ def _span(run: AskedRun, bound: Bound) -> tuple[int, int] | str:
     return found[0], found[-1] + 1
 
 
-def _event_span(run: AskedRun, event: Proposition) -> tuple[int, int] | str:
-    found = _turns_of(run, event)
+def _event_span(run: AskedRun, event: Proposition, worked: bool) -> tuple[int, int] | str:
+    """As above, of the first event of its kind; of an action, if wanted, rather the first that worked."""
+    found = _turns_of(run, event, worked)
     if found is None:
         return "I cannot find what it refers to."
     at = [i for i, turn in enumerate(run.every) if turn in found]
@@ -67,10 +68,11 @@ def _event_span(run: AskedRun, event: Proposition) -> tuple[int, int] | str:
     return first, (at[-1] if event.predicate == "recovered" and not event.times else first) + 1
 
 
-def _turns_of(run: AskedRun, event: Proposition) -> Sequence[Turn] | None:
+def _turns_of(run: AskedRun, event: Proposition, worked: bool) -> Sequence[Turn] | None:
     """The turns of what was done or happened; None if an event of that kind has no time."""
+    done = matching(run, event) if event.predicate == "act" else []
     kinds: dict[str, Callable[[], Sequence[Turn]]] = {
-        "act": lambda: [each.turn for each in matching(run, event)],
+        "act": lambda: [each.turn for each in done if each.worked or not worked] or [each.turn for each in done],
         "happen": lambda: [each.turn for each in happenings_of(run, event)],
         "wrong": lambda: run.errors,
         "noticed": lambda: run.errors,
