@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import hydra
 import typer
+import yaml
 from hydra._internal import hydra as composition
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
@@ -184,6 +185,10 @@ def config_errors(name: str, schema: type, tracebacks: bool = False) -> Iterator
         if tracebacks:
             raise
         raise _translated(problem, name, schema) from problem
+    except yaml.YAMLError as problem:
+        if tracebacks:
+            raise
+        raise InvalidConfiguration(f"expected YAML with plain values, found: {problem}") from problem
     except ValueError as problem:
         if tracebacks or "Config group override must be" not in str(problem):
             raise

@@ -26,10 +26,11 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording, NsrecoverError
 from nsrecover.explanation import Audience
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log
+from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
 from nsrecover.serving.server import ServerLimits, create_app
@@ -168,6 +169,9 @@ class ForeignConfig:
         "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
         "hydra: {job: {env_set: {LD_PRELOAD: evil.so}}}",
         "scene: {x: [{_target_: os.system}]}",
+        "hydra: {run: {dir: /tmp/elsewhere}}",
+        "hydra: {run: {dir: 'runs/${scene.x}'}}\nscene: {x: ../../elsewhere}",
+        "hydra: {sweep: {dir: '${oc.env:HOME}/sweeps'}}",
     ],
 )
 def test_hydra_starts_with_nothing_of_others(settings: str, tmp_path: Path) -> None:
@@ -186,6 +190,21 @@ def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
     found = composed(tmp_path, own, "+scene.y=3")
     assert found.hydra.callbacks.x["_target_"] == "mine.Callback"
     assert found.scene.y == 3
+
+
+def test_yaml_that_unpacks_without_end_is_refused_at_once(tmp_path: Path) -> None:
+    levels = ["m0: &m0 {a: 1}", *(f"m{k}: &m{k} {{<<: [{', '.join([f'*m{k - 1}'] * 30)}]}}" for k in range(1, 8))]
+    (tmp_path / "home.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidConfiguration, match="found <<"):
+        load_home(tmp_path / "home.yaml")
+    (tmp_path / "metadata.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidRecording, match="found <<"):
+        read_bag(tmp_path)
+
+
+def test_pddl_without_end_is_not_read() -> None:
+    with pytest.raises(InvalidConfiguration, match="brackets and words"):
+        domain_from_pddl(f"(define (domain d) {'(p) ' * 200_000})")
 
 
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])

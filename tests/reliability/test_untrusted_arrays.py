@@ -69,11 +69,17 @@ def test_a_compressed_bag_is_not_unpacked_without_end(tmp_path: Path, monkeypatc
 def test_notes_of_an_archive_are_read_up_to_a_length(tmp_path: Path) -> None:
     """HDF5 says how long a text is only by reading it."""
     path = _archive(tmp_path)
-    for characters, fits in ((hdf5_probe.LONGEST_TEXT - 20, True), (hdf5_probe.LONGEST_TEXT + 1, False)):
+    longest, any_length = hdf5_probe.LONGEST_TEXT, h5py.string_dtype()
+    for characters, fits, kind in (
+        (longest - 20, True, any_length),
+        (longest + 1, False, any_length),
+        (120_000_000, False, any_length),
+        (5 * longest, False, h5py.string_dtype(length=5 * longest + 20)),
+    ):
         with h5py.File(path, "a") as file:
             del file["episodes/000000/notes"]
             notes = json.dumps({"text": "x" * characters})
-            file.create_dataset("episodes/000000/notes", data=notes, dtype=h5py.string_dtype())
+            file.create_dataset("episodes/000000/notes", data=notes, dtype=kind)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if fits:
             with Archive(path) as archive:
@@ -81,4 +87,5 @@ def test_notes_of_an_archive_are_read_up_to_a_length(tmp_path: Path) -> None:
         else:
             with pytest.raises(InvalidRecording, match="shorten the notes"), Archive(path) as archive:
                 archive.notes(0)
+        del notes
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 130_000

@@ -23,7 +23,10 @@ def test_the_indefinite_article_follows_the_sound(noun: str, expected: str) -> N
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("red cube", "the red cube"), ("the red cube", "the red cube"), ("The Hague", "The Hague"), ("my mug", "my mug"),
-     ("theatre", "the theatre"), ("a", "the a"), ("first stove burner", "the first stove burner")],
+     ("theatre", "the theatre"), ("a", "the a"), ("first stove burner", "the first stove burner"),
+     ("all_steps_succeeded", "the \u201call_steps_succeeded\u201d"), ("OK", "the \u201cOK\u201d"),
+     ("box-2_b", "the box-2_b"),
+     ("it-went-well", "the \u201cit-went-well\u201d"), ("as expected", "the \u201cas expected\u201d")],
 )  # fmt: skip
 def test_a_name_gets_one_article(name: str, expected: str) -> None:
     assert english.the(name) == expected
