@@ -41,6 +41,8 @@ class Gap(StrEnum):
     """How many times."""
     LONG = "long"
     FAR = "far"
+    SURE = "sure"
+    """Whether it holds, and what that rests on."""
     IF = "if"
     """What would be if it held."""
 
@@ -282,7 +284,7 @@ _BETTER = ("shorter", "better", "quicker", "faster", "simpler", "easier", "cheap
 
 def _noun_of(noun: str, more: Sequence[str] = (), owner: str = "") -> Proposition:
     said = _quality(noun)
-    if owner and said.predicate == "wrong":
+    if owner and said.predicate in ("wrong", "fault"):
         return Proposition("fault", who=Who(owner))
     value = next((kind for kind, words in (("shorter", _BETTER), ("other", _OTHER)) if {*words} & {*more}), "")
     return replace(said, negated=said.negated ^ ("no" in more), value=(value,) if value else said.value)

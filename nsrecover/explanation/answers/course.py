@@ -231,7 +231,11 @@ def following(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 
 def left(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How much is left."""
-    return RunAnswer(_left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left))
+    text, holds = _left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left)
+    if asked.gap is Gap.LONG and holds and run.deeds and run.took(run.deeds[-1].turn) >= SHORTEST_S:
+        each_s = sum(run.took(deed.turn) for deed in run.deeds) / len(run.deeds)
+        text += f" So far an action took {duration(each_s)} on average; people's answers come on top."
+    return RunAnswer(text, holds)
 
 
 def plan(run: AskedRun, asked: AskedQuestion) -> RunAnswer:

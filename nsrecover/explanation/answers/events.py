@@ -367,7 +367,10 @@ def _broken(run: AskedRun, said: Proposition) -> RunAnswer:
     facts = sorted(getattr(run.scene, "facts", ()))
     broken = [fact for fact in facts if "broken" in fact and (not said.names or set(said.names) & set(fact[1:]))]
     if broken:
-        return RunAnswer(f"{capital(listed(map(run.domain.text, broken)))}.", True)
+        since = [each for each in run.happenings if each.deviation.name in {fact[1] for fact in broken}]
+        told = _tells(run, since) or f"{capital(listed(map(run.domain.text, broken)))}."
+        text = f"{told} {_causes_text(run, since)}".rstrip()
+        return RunAnswer(text, True if said.who is Who.NONE else did_it(said.who, since))
     return RunAnswer("Nothing of that was seen to be broken.", False)
 
 

@@ -259,7 +259,11 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     if answer is None or (said.time == "next" and said.predicate in ("happen", "wrong")):
         return None
     part = run if said.predicate == "plan" else times.within(run, said)
+    sure = asked.gap is Gap.SURE
+    asked = replace(asked, gap=Gap.POLAR) if sure else asked
     told = RunAnswer(part) if isinstance(part, str) else answer(part, asked)
+    if sure:
+        told = replace(told, text=f"{told.text} {course.sure(run, asked).text}")
     if asked.gap is not Gap.POLAR:
         return WordedAnswer(told.text)
     if told.holds is None:

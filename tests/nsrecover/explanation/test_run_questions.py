@@ -270,6 +270,11 @@ def test_no_yes_and_no_no_without_a_record() -> None:
     assert asked(seen, "was the pot empty before you picked it up?").value is AnswerValue.YES
     assert asked(seen, "what was in the pot?").text.count("filled with wine") == 1
     assert asked(seen, "is anybody near you?").value is AnswerValue.UNKNOWN
+    for question in ("is it my fault?", "so it's my mistake, is it?", "is it a person's fault?"):
+        assert asked(tower(), question).value is AnswerValue.UNKNOWN
+    for question in ("did you break the pan?", "you didn't break anything, did you?", "did somebody break the pan?"):
+        assert asked(kitchen(broken=True), question).value is AnswerValue.UNKNOWN
+    assert asked(seen, "how sure are you that the faucet is on?").value is AnswerValue.NO
     missed = fallen().records[1].discrepancy
     moved = tuple(replace(each, cause=Cause.MISPLACED) for each in missed.deviations)
     episode = replace(fallen(), records=(fallen().records[0], replace(fallen().records[1], discrepancy=replace(
