@@ -262,6 +262,10 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     sure = asked.gap is Gap.SURE
     asked = replace(asked, gap=Gap.POLAR) if sure else asked
     told = RunAnswer(part) if isinstance(part, str) else answer(part, asked)
+    if said.times and told.holds is not None and not isinstance(part, str) and said.predicate != "plan":
+        other = times.within(run, said, worked=False)
+        same = isinstance(other, str) or answer(other, asked).holds is told.holds
+        told = told if same else replace(told, holds=None)
     if sure:
         told = replace(told, text=f"{told.text} {course.sure(run, asked).text}")
     if asked.gap is not Gap.POLAR:

@@ -19,16 +19,17 @@ COVERED = (*SCENES, "act", "happen", "wrong", "done", "do", "took", "cost", "rec
 NO_TIME = "The records of this run have no such time: {}"
 
 
-def within(run: AskedRun, said: Proposition) -> AskedRun | str:
+def within(run: AskedRun, said: Proposition, worked: bool = True) -> AskedRun | str:
     """The part of a run that a proposition is about, or why there is none.
 
-    Of a scene, it ends with the scene that is asked about; the time of a step or event is the scene after it.
+    Of several actions of a kind the first that worked counts, or the first one (`worked`). Of a scene, it ends with
+    the scene that is asked about; the time of a step or event is the scene after it.
     """
     for bound in said.times:
         if bound.when in (When.FIRST, When.LAST, When.END) or bound.step < -1:
             run = replace(run, cut=run.cut or (bound.when is When.END and said.predicate in SCENES))
             continue
-        found = (0, 0) if bound.when is When.START else _span(run, bound)
+        found = (0, 0) if bound.when is When.START else _span(run, bound, worked)
         if isinstance(found, str):
             return NO_TIME.format(found)
         first, behind = found
@@ -40,10 +41,10 @@ def within(run: AskedRun, said: Proposition) -> AskedRun | str:
     return run
 
 
-def _span(run: AskedRun, bound: Bound) -> tuple[int, int] | str:
+def _span(run: AskedRun, bound: Bound, worked: bool) -> tuple[int, int] | str:
     """Number of the first turn of a step or event, and of the one behind its last turn."""
     if bound.event is not None:
-        return _event_span(run, bound.event, bound.when is not When.AT and not bound.event.times)
+        return _event_span(run, bound.event, worked and bound.when is not When.AT and not bound.event.times)
     steps, number = len(run.episode.plan), bound.step
     number = steps if number == -1 else number
     if number > steps:
