@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from nsrecover.core import Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.bags.compressed_depth import compressed_depth_of
+from nsrecover.records.bags.layout import DRIVERS as KNOWN
 from nsrecover.records.bags.layout import Layout
 from nsrecover.records.bags.messages import stamp_fields
 from nsrecover.records.bags.opening import _zstd
@@ -285,8 +286,10 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "depth of another frame without its info": (
         both(with_depth_frame, on(DEPTH, header=depth_frame)), "aligned to colour.*/left/depth/camera_info",
     ),
+    "distortion that is no number": (on(INFO, d=np.full(5, np.nan)), "found .nan.*calibrate"),
+    "distortion of another lens": (on(INFO, d=np.array([50, -900, 3, 3, 1e5])), "keeps most of the image.*calibrate"),
     "an info that changes between": (between, "it changes"),
-    "a moving camera and transforms that end": (moving(-0.3, -0.1), "transform inf s away"),
+    "a moving camera and transforms that end": (moving(-0.3, -0.1), "only before or only after it, although"),
     "masks without depth": (renamed(DEPTH, "/left/depth"), "/left/aligned_depth_to_color/image_raw"),
     "depth of the raw images beside rectified ones": (both(DISTORTED, RECTIFIED), "aligned to the raw ones"),
     "the second camera of a pair": (
@@ -327,6 +330,10 @@ TWO: dict[str, tuple[Change, Layout, str]] = {
         lambda sent: [(sent[0], name + sent[1], *sent[2:]) for name in ("/a", "/b")] if sent[1] == "/tf" else [sent],
         Layout(), "--namespace /a",
     ),
+    "cameras of two robots": (
+        lambda sent: [sent, *([] if "nsrecover" in sent[1] else [(sent[0], "/b" + sent[1], *sent[2:])])],
+        Layout(), "/b/left with its own transforms on /b/tf.*--namespace /b",
+    ),
     "a chosen camera that is none": (lambda sent: [sent], Layout.of(None, ["/rigth"], (), None), "camera /rigth"),
     "a topic that is none": (lambda sent: [sent], Layout.of(None, (), ["/mask=masks"], None), "Did you mean"),
 }  # fmt: skip
@@ -357,6 +364,15 @@ def test_the_topics_of_drivers_are_known(driver: str, tmp_path: Path) -> None:
     for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
         np.testing.assert_array_equal(seen.instances, truth.instances)
         np.testing.assert_allclose(seen.depth_m, truth.depth_m, atol=0.00051)
+
+
+@pytest.mark.parametrize(("info", "colours", "depths"), KNOWN.values(), ids=KNOWN)
+def test_depth_can_be_rectified_as_advised(info: str, colours: tuple[str, ...], depths: tuple[str, ...]) -> None:
+    """`image_rect` beside `image_raw` is known, and the one that is read."""
+    for raw in (each for each in depths if each.endswith("/image_raw")):
+        rectified = raw.replace("image_raw", "image_rect")
+        (view,) = Layout().views({"/a" + each for each in (info, colours[0], raw, rectified)}, masked=False)
+        assert view.depth == "/a" + rectified
 
 
 def test_a_robot_of_several_is_chosen_by_its_namespace(tmp_path: Path) -> None:

@@ -250,6 +250,23 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
     assert operator.cost_of(("a",)) == pytest.approx(price)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_bytes(of(PUSH).encode(encoding))
+    with pytest.raises(InvalidConfiguration, match=r"found UTF-16 .* save it as UTF-8"):
+        domain_from_pddl(tmp_path / "domain.pddl")
+
+
+@pytest.mark.parametrize("cost", ["(/ (weight ?b) 0)", "(/ (weight ?b) (pace))", "(* (weight ?b) (heavy))"])
+@pytest.mark.parametrize("given", ["(= (pace) 0) (= (weight a) 6)", ""])
+def test_costs_without_a_value_are_refused_with_their_line(cost: str, given: str) -> None:
+    text = of("(:functions (total-cost) (weight ?b - box) (pace) (heavy))"
+              + ACT.format("()", f"(and (done ?b) (increase (total-cost) {cost}))"))  # fmt: skip
+    with pytest.raises(InvalidConfiguration, match=r"expected values of .*, which actions cost, found none.* in line "):
+        scene(text, given, "(done a)", more="(:metric minimize (total-cost))")
+    scene(text, given, "(done a)")  # without a metric each action costs 1
+
+
 LONG = {
     "types": (f"(:types {' '.join(f't{i} - t{i + 1}' for i in range(20_000))} t20000 - object)", "at most 200 types"),
     "predicates": (f"(:predicates {' '.join(f'(p{i} ?a)' for i in range(20_000))})", ""),

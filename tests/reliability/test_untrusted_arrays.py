@@ -4,6 +4,7 @@ import json
 import resource
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -12,7 +13,7 @@ import pytest
 from backports import zstd
 
 from nsrecover.errors import InvalidRecording
-from nsrecover.records import hdf5_probe, recording
+from nsrecover.records import arrays, hdf5_probe, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags import opening
 from nsrecover.records.bags.reading import read_bag
@@ -38,6 +39,17 @@ def test_arrays_of_a_wrong_shape_are_not_unpacked(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecording, match="of shape"):
         recording.load(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = recording.example()
+    blank = [replace(each, rgb=0 * each.rgb, depth_m=0 * each.depth_m) for each in seen.observations]
+    blank = [replace(each, instances=0 * each.instances) for each in blank]
+    recording.save(replace(seen, observations=tuple(blank)), tmp_path / "blank.npz", check_sensors=False)
+    monkeypatch.setattr(arrays, "BOMB_BYTES", 1_000)
+    monkeypatch.setattr(arrays, "BOMB_TIMES", 20)
+    with pytest.raises(InvalidRecording, match="at most 20 times their size on disk"):
+        recording.load(tmp_path / "blank.npz")
 
 
 def test_an_archive_whose_reading_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,4 +160,6 @@ def _loaded(source: str | Path, what: str) -> tuple[str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # comments in other alphabets
         text = data.decode("latin-1")
+    if "\0" in text:
+        raise InvalidConfiguration(f"expected PDDL in UTF-8, found UTF-16 or binary data: {source}; save it as UTF-8")
     return Path(source).name, text.lower()

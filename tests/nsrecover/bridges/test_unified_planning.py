@@ -264,6 +264,9 @@ def test_mistakes_are_told(delivery) -> None:
         repair(world.problem, plan, {world.busy(): world.places[0]})
     with pytest.raises(InvalidConfiguration, match="name the objects"):
         repair(world.problem, plan, {world.at(world.go.parameter("a")): True})
+    for state in (None, [], {"busy": True}, {world.busy: "yes"}, {1: True}):
+        with pytest.raises(InvalidConfiguration, match="expected (the state as|a fluent of)"):
+            repair(world.problem, plan, state)
     with pytest.raises(InvalidPlan, match="0 <= after <= 4"):
         repair(world.problem, plan, {}, after=5)
     with pytest.raises(InvalidPlan, match="Did you mean 'go'"):

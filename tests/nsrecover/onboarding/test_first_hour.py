@@ -81,7 +81,7 @@ def test_what_was_found_is_drawn_over_the_images(tmp_path: Path) -> None:
     assert "table at 0 mm" in done.out
 
 
-def boxes_as(folder: Path, change: Callable[[list[float]], list[float]]) -> list[str]:
+def boxes(folder: Path, change: Callable[[list[float]], list[float]]) -> list[str]:
     """A recorded run with other boxes."""
     (file,) = write_runs(folder, 1).glob("*.json")
     document = json.loads(file.read_text())
@@ -90,12 +90,13 @@ def boxes_as(folder: Path, change: Callable[[list[float]], list[float]]) -> list
     return ["check-setup", str(file)]
 
 
-def in_millimetres(folder: Path) -> list[str]:
-    return boxes_as(folder, lambda box: [1000 * value for value in box])
-
-
-def z_down(folder: Path) -> list[str]:
-    return boxes_as(folder, lambda box: [*box[:2], -0.5, *box[3:]])
+def on_a_high_table(folder: Path) -> list[str]:
+    """A running robot whose boxes are in the frame of the floor."""
+    (folder / "high.py").write_text(
+        "class World:\n    def execute(self, action): pass\n"
+        "    def observe(self): return {'red': (0.45, 0.1, 0.775, 0.05, 0.05, 0.05)}\n"
+    )
+    return ["check-setup", f"{folder}/high.py:World"]
 
 
 def images(folder: Path, body: str) -> list[str]:
@@ -137,8 +138,16 @@ MISTAKES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "misspelt operator": (plan_of("topp(green, red)"), "Did you mean 'top'?"),
     "empty plan": (plan_of(""), "found an empty plan"),
     "circular plan": (plan_of("top(red, blue); top(blue, green); top(green, red)"), "found a circle"),
-    "boxes in millimetres": (in_millimetres, "divide by 1000"),
-    "z points down": (z_down, "z points up"),
+    "boxes in millimetres": (
+        lambda f: boxes(f, lambda box: [1000 * value for value in box]),
+        "found 'red' at",
+    ),
+    "z points down": (lambda f: boxes(f, lambda box: [*box[:2], -0.5, *box[3:]]), "z points up"),
+    "boxes from the floor": (
+        lambda f: boxes(f, lambda box: [*box[:2], box[2] + 0.75, *box[3:]]),
+        "height of the table",
+    ),
+    "a robot on the floor": (on_a_high_table, "height of the table"),
     "depth in millimetres": (
         lambda f: images(f, "replace(seen, depth_m=seen.depth_m * 1000)"),
         "give depth_m in metres",

@@ -102,6 +102,9 @@ MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] 
     ("dark noise", SensorProblem.COVERED, lambda seen: coloured(seen, np.arange(12))),
     ("white", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([255]))),
     ("the green of an empty buffer", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([[0, 135, 0]]))),
+    ("no lower half", SensorProblem.COVERED, lambda seen: coloured(seen, np.repeat([90, 0], seen.rgb[1].size // 2))),
+    ("noise", SensorProblem.COVERED, lambda seen: coloured(seen, np.random.default_rng(1).integers(0, 256, 99_991))),
+    ("one image twice", SensorProblem.VIEWS_DISAGREE, lambda seen: replace(seen, rgb=seen.rgb[[0, 0]])),
     ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
     ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
     ("table below", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: turned(0, 0, -0.05) @ p)),
@@ -121,6 +124,15 @@ def test_a_mistake_is_named(
 ) -> None:
     findings = check_observation(change(seen))
     assert problem in {each.problem for each in findings}, findings
+
+
+def test_a_turned_camera_is_no_other_order_while_the_robot_is_in_view(seen: Observation) -> None:
+    """About the middle of the objects, as a mistake of 12 degrees in the calibration does."""
+    middle = np.eye(4)
+    middle[0, 3] = 0.525
+    moved = posed(seen, lambda p: middle @ turned(12, 2) @ np.linalg.inv(middle) @ p, (1,))
+    for apart in (VIEWS.agree_m, VIEWS.setup_agree_m):
+        assert [each.problem for each in check_observation(moved, apart)] == [SensorProblem.VIEWS_DISAGREE]
 
 
 @pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0), (0.0, -0.04), (0.03, 0.03)])
