@@ -18,7 +18,7 @@ from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Operator, Parameter, Role, StateVariable
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.kinds import IMPLIED, KINDS, LIQUIDS, Trait, is_category, traits_of
+from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, normal, noun, slice_of, whole
 from nsrecover.domains.household.scene import HouseholdScene, household
 from nsrecover.domains.household.suitability import PRACTICAL
@@ -85,6 +85,9 @@ _NEEDED = {
     for key in (operator.name, operator.effects[0].adds[0][0])
 }
 """Operator of a plan, or condition of a goal -> the trait that its object has."""
+ALIKE = (("under", "below", "beneath", "underneath"), ("near", "next_to", "beside", "close_to"),
+         ("attached", "mounted", "fixed", "fastened", "fitted", "connected", "plugged"))  # fmt: skip
+"""Relations that say the same; the first is that of goals in words."""
 PLACING = ("at", "atop")
 
 _NAME = re.compile(r"[a-z][\w-]{0,40}")
@@ -206,7 +209,7 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
     if isinstance(raw.goal, str):
         goal = _with_ordinals(raw.goal, _names(raw))
     else:
-        goal = tuple(_condition(*fact(each)) for each in raw.goal)
+        goal = tuple(_condition(*fact(each[each[0] == "not" :]), each[0] == "not") for each in raw.goal)
     return replace(
         raw, plan=tuple(map(action, raw.plan)), events=tuple(map(event, raw.events)), goal=goal,
         final=event(raw.final) if raw.final else None,
@@ -237,13 +240,15 @@ def _agents(raw: RawTrace) -> set[str]:
 _DENIED = {"at": "away_from", "atop": "away_from", "holding": "hand_free"}
 
 
-def _condition(fact: StateFact, holds: bool) -> StateFact:
+def _condition(fact: StateFact, holds: bool, denied: bool = False) -> StateFact:
     """A condition of a goal: denied facts by the predicate that means that."""
-    fact = ("at", *fact[1:]) if fact[0] == "atop" and holds else fact
-    if holds:
+    fact = ("at", *fact[1:]) if fact[0] == "atop" else fact
+    if holds != denied:
         return fact
     variable = HOUSEHOLD.variables.get(fact[0])
-    named = variable.values[0] if variable is not None and len(variable.values) == 2 else f"not {fact[0]}"
+    if fact[0] not in _DENIED and (variable is None or len(variable.values) != 2):
+        return ("not", *fact)
+    named = "" if variable is None else variable.values[0]
     return (_DENIED.get(fact[0], named), *(term for term in fact[1:] if term != "*"))
 
 
@@ -264,7 +269,8 @@ def _observed(raw: RawTrace) -> Iterator[TraceEvent]:
 
 
 def _terms(fact: StateFact) -> tuple[str, ...]:
-    """The objects of a fact."""
+    """The objects of a fact, or of a denied one."""
+    fact = fact[1:] if fact[0] == "not" else fact
     return tuple(term for term in (fact[1:2] if fact[0] == "filled" else fact[1:]) if term != "*")
 
 
@@ -285,23 +291,26 @@ def _names(raw: RawTrace) -> dict[str, None]:
 
 def _goal_of(raw: RawTrace, names: Iterable[str]) -> tuple[tuple[StateFact, ...], tuple[str, ...]]:
     """The conditions of the goal, and what of it is none: also names that nothing in the trace names."""
-    known = set(names)
+    # The domain names its kinds, where the source says that it is this one.
+    known = dict.fromkeys((*names, *(KINDS if raw.domain else ())))
     if isinstance(raw.goal, str):
         cut = [step.arguments[0] for step in raw.plan if step.operator == "slice_obj" and step.arguments]
         read = read_goal(raw.goal, tuple(known), cut)
-        conditions, unread = read.conditions, list(read.unread)
-    else:
-        conditions, unread = raw.goal, list[str]()
-    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*LIQUIDS}
-    # The domain names its kinds, where the source says that it is this one; else what any home has.
-    heard |= {kind for kind in KINDS if raw.domain or Trait.FIXTURE in traits_of(kind)}
-    for condition in conditions:
-        for name in _terms(condition):
-            bare = noun(whole(name))
-            if bare not in heard and not is_category(bare.removesuffix("s")) and name not in unread:
-                unread.append(name)
-    lost = {name for name in unread if name}
-    return tuple(one for one in conditions if not lost & set(_terms(one))), tuple(dict.fromkeys(unread))
+        return tuple(_in_words_of(raw, one) for one in read.conditions), read.unread
+    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known}
+    lost = dict.fromkeys(
+        name for one in raw.goal for name in _terms(one) if noun(whole(name)) not in heard and not is_category(name)
+    )
+    return tuple(one for one in raw.goal if not lost.keys() & set(_terms(one))), tuple(lost)
+
+
+def _in_words_of(raw: RawTrace, condition: StateFact) -> StateFact:
+    """A condition by the relation that the trace has, if that says the same in another word."""
+    base = condition[1:] if condition[0] == "not" else condition
+    own = {fact[0] for event in _observed(raw) for claim in event.claims for fact in claim.facts}
+    alike = next((group for group in ALIKE if base[0] in group), (base[0],))
+    found = next((word for word in alike if word in own), base[0])
+    return (*condition[: len(condition) - len(base)], found, *base[1:])
 
 
 def _merged(raw: RawTrace, goal: Iterable[StateFact]) -> RawTrace:

@@ -58,14 +58,17 @@ def _everything(conditions: Iterable[StateFact], home: HouseholdScene, plan: Seq
 
 
 def _objects(condition: StateFact) -> tuple[str, ...]:
+    if condition[0] == "not":
+        return _objects(condition[1:])
     return condition[1:2] if condition[0] == "filled" else condition[1:]
 
 
 def _renamed(conditions: Iterable[StateFact], names: Mapping[str, str]) -> Iterator[StateFact]:
     """Conditions with other names for their objects; liquids keep theirs."""
     for condition in conditions:
-        objects = _objects(condition)
-        yield (condition[0], *(names.get(name, name) for name in objects), *condition[1 + len(objects) :])
+        objects, first = _objects(condition), 2 if condition[0] == "not" else 1
+        changed = (names.get(name, name) for name in objects)
+        yield (*condition[:first], *changed, *condition[first + len(objects) :])
 
 
 def implied(wanted: Sequence[StateFact], start: State, home: Instance) -> tuple[StateFact, ...]:
