@@ -26,6 +26,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import literal
 from nsrecover.errors import InvalidRecording
 from nsrecover.language.goals import read_goal
+from nsrecover.logs.learned import learned
 from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, RawTrace, TraceEvent
 
 NEAR, IN_FRONT, WHOLE = 0.8, 0.75, 0.69
@@ -113,6 +114,9 @@ def understood(raw: RawTrace, scene: Instance | None = None) -> FactTrace:
     goal, unread = _goal_of(raw, _names(raw))
     raw = _merged(raw, goal)
     goal, unread = _goal_of(raw, _names(raw))
+    if not raw.domain:
+        raw = _with_one_location(raw)
+        return _in(raw, learned(raw, goal, _definite(raw, goal)), (goal, unread), raw.unread)
     home = _scene(raw, goal)
     return _in(raw, home, (goal, unread), raw.unread)
 
@@ -352,6 +356,30 @@ def _renamed(event: TraceEvent, to: Rename) -> TraceEvent:
     return replace(event, seen=frozenset(map(to, event.seen)), claims=apart)
 
 
+def _with_one_location(raw: RawTrace) -> RawTrace:
+    """The trace with one relation for being in and on something."""
+
+    def event(given: TraceEvent) -> TraceEvent:
+        claims = (
+            replace(each, facts=tuple(("at", *one[1:]) if one[0] == "atop" else one for one in each.facts))
+            for each in given.claims
+        )
+        return replace(given, claims=tuple(claims))
+
+    return replace(raw, events=tuple(map(event, raw.events)), final=event(raw.final) if raw.final else None)
+
+
+def _definite(raw: RawTrace, goal: Iterable[StateFact]) -> list[str]:
+    """The objects of a trace: those that are named with their ordinal, and those of which there is only one."""
+    names = _names(raw) | dict.fromkeys(
+        name for event in raw.events if event.action is not None for name in event.action.arguments
+    )
+    names |= dict.fromkeys(name for fact in goal for name in _terms(fact))
+    numbered = {noun(name) for name in names if noun(name) != name}
+    operators = {step.operator for step in raw.plan}
+    return [name for name in names if name == _plain(name) and name not in numbered and name not in operators]
+
+
 def _scene(raw: RawTrace, goal: Iterable[StateFact]) -> HouseholdScene:
     """The objects of a trace, with what states and steps say about unknown kinds, and operators of its own."""
     learned: dict[str, frozenset[str]] = {noun(name): traits for name, traits in raw.objects.items() if traits}
@@ -455,6 +483,8 @@ def _on_scene(event: TraceEvent, scene: Instance, near: float) -> TraceEvent:
             claims.append(replace(claim, facts=tuple((fact[0], one, *fact[2:]) for one in meant(fact[1]))))
         else:
             claims.append(claim)
+    if not isinstance(scene, HouseholdScene):
+        return replace(event, claims=tuple(claims))
     sliced = [FactClaim(tuple(("sliced", one) for one in meant(name))) for name in sorted(event.seen) if is_slice(name)]
     # A whole thing is in view: it has not been sliced, unless the observer mixes them up.
     named = set(getattr(scene, "names", ()))

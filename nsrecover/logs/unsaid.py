@@ -21,13 +21,13 @@ _FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
 
 def bound(goal: tuple[StateFact, ...], state: State, scene: Instance, plan: Sequence[Action]) -> tuple[StateFact, ...]:
     """The conditions of a goal with objects for names: those for which most hold, then those the plan uses."""
-    if not isinstance(scene, HouseholdScene):
-        return goal
-    goal = tuple(_everything(goal, scene, plan))
+    if isinstance(scene, HouseholdScene):
+        goal = tuple(_everything(goal, scene, plan))
+    instances = getattr(scene, "instances", lambda name: [one for one in scene.objects if same(name, one)] or [name])
     names = tuple(dict.fromkeys(name for condition in goal for name in _objects(condition)))
     used = [name for step in plan for name in step.arguments]
     options, roled = (
-        [sorted(scene.instances(name), key=lambda one: -used.count(one)) for name in names],
+        [sorted(instances(name), key=lambda one: -used.count(one)) for name in names],
         RoledScene(scene),
     )
 

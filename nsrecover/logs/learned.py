@@ -1,0 +1,211 @@
+"""The domain that a trace without one suggests: its objects, and what its actions do, by their words and by what was seen.
+
+Actions of handling (take, put, open, close, switch) are those of any robot. What another action does is what is seen
+after it, wherever it is seen, and else a condition of the goal about its objects that nothing else brings about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import (
+    Effect,
+    Exists,
+    Has,
+    Not,
+    Operator,
+    Parameter,
+    Role,
+    StateVariable,
+    Words,
+    absent,
+    both,
+    fact,
+    spaced,
+)
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import noun
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import literal
+from nsrecover.logs.trace import EventPhase, RawTrace, StepResult, TraceEvent
+
+PORTABLE, DOOR, SWITCH, PLACE = "portable", "door", "switch", "place"
+_X, _Y = Parameter("?x0", PORTABLE), Parameter("?x1")
+_DOORED, _SWITCHED = Parameter("?x0", DOOR), Parameter("?x0", SWITCH)
+_SHUT = both(Has("?p", DOOR), absent("open", "?p"))
+_OPEN = Not(both(Has("?x1", DOOR), absent("open", "?x1")))
+_TAKEN = Effect((("holding", "?x0"),), (("at", "?x0", "*"),))
+_PUT = Effect((("at", "?x0", "?x1"),), (("holding", "?x0"),))
+_HANDLING = (
+    Operator("pick_up", (_X,), (Not(Exists("?p", both(fact("at", "?x0", "?p"), _SHUT))),), (_TAKEN,)),
+    Operator("put_in", (_X, _Y), (_OPEN, fact("holding", "?x0")), (_PUT,)),
+    Operator("put_on", (_X, _Y), (fact("holding", "?x0"),), (_PUT,)),
+    Operator("open_obj", (_DOORED,), (), (Effect((("open", "?x0"),)),)),
+    Operator("close_obj", (_DOORED,), (), (Effect((), (("open", "?x0"),)),)),
+    Operator("toggle_on", (_SWITCHED,), (), (Effect((("running", "?x0"),)),)),
+    Operator("toggle_off", (_SWITCHED,), (), (Effect((), (("running", "?x0"),)),)),
+)
+"""What any robot does with things, doors and switches; what lies in something is taken when that is open."""
+_OF_STATE = {"open": DOOR, "open_obj": DOOR, "close_obj": DOOR, "running": SWITCH, "toggle_on": SWITCH,
+             "toggle_off": SWITCH}  # fmt: skip
+_ALIKE = 4
+"""Letters that an operator and the state that it brings about have in common at their beginnings."""
+
+
+@dataclass(frozen=True)
+class _Suggested:
+    """What a trace suggests; facts and goal are in the words of `nsrecover.logs.understanding`.
+
+    Attributes:
+        raw: the trace.
+        goal: conditions of success.
+        names: the objects.
+    """
+
+    raw: RawTrace
+    goal: tuple[StateFact, ...]
+    names: tuple[str, ...]
+
+    @cached_property
+    def conditions(self) -> list[tuple[StateFact, bool]]:
+        """The conditions of the goal as facts, and whether they have to hold."""
+        return [literal(("at", *each[1:]) if each[0] == "away_from" else each, HOUSEHOLD) for each in self.goal]
+
+    @cached_property
+    def claims(self) -> list[tuple[int, StateFact, bool]]:
+        """Every claim with the index of its event."""
+        events = (*self.raw.events, *([self.raw.final] if self.raw.final else []))
+        return [(n, claim.facts[0], claim.holds) for n, event in enumerate(events) for claim in event.claims]
+
+    @cached_property
+    def steps(self) -> list[Action]:
+        """The steps of the plan and of the lines."""
+        lines = [event.action for event in self.raw.events if event.action is not None]
+        return list(dict.fromkeys((*self.raw.plan, *lines)))
+
+    @cached_property
+    def objects(self) -> dict[str, frozenset[str]]:
+        """Every object with its traits."""
+        handled = ("pick_up", "put_in", "put_on")
+        uses = [(step.operator, *step.arguments) for step in self.steps]
+        facts = [given for _, given, _ in self.claims] + [given for given, _ in self.conditions]
+        found: dict[str, set[str]] = {name: set() for name in self.names}
+        for use in (*facts, *uses):
+            for name in use[1:2]:
+                if name in found:
+                    found[name] |= {_OF_STATE[use[0]]} if use[0] in _OF_STATE else set()
+                    found[name] |= {PORTABLE} if use[0] in ("holding", *handled) else set()
+            if use[0] in ("at", "put_in", "put_on") and len(use) == 3 and use[2] in found:
+                found[use[2]].add(PLACE)
+        for given in (given for given in facts if given[0] == "at" and given[1] in found):
+            found[given[1]] |= set() if self._moves(given[1]) else {PORTABLE}
+        return {name: frozenset(traits | self.raw.objects.get(name, frozenset())) for name, traits in found.items()}
+
+    def _moves(self, name: str) -> bool:
+        """Whether something goes places by itself: no action takes it, and its place changes."""
+        taken = any(name in step.arguments for step in self.steps)
+        return not taken and len({given[2] for _, given, _ in self.claims if given[:2] == ("at", name)}) > 1
+
+    def _ends(self) -> Iterator[tuple[int, TraceEvent, Action]]:
+        for number, event in enumerate(self.raw.events):
+            if event.phase is EventPhase.ENDED and event.action is not None:
+                yield number, event, event.action
+
+    @cached_property
+    def seen(self) -> Mapping[str, frozenset[tuple[StateFact, bool]]]:
+        """Operator -> what is seen after it about its objects, with variables; nothing that is seen otherwise."""
+        found, denied = dict[str, set[tuple[StateFact, bool]]](), dict[str, set[tuple[StateFact, bool]]]()
+        ends = list(self._ends())
+        for (number, event, step), until in zip(ends, [*(n for n, *_ in ends[1:]), len(self.raw.events)], strict=True):
+            if event.result is StepResult.FAILED:
+                continue
+            names = {name: f"?x{k}" for k, name in enumerate(step.arguments)}
+            for when, given, holds in self.claims:
+                about = [names.get(term, term) for term in given[1:]]
+                if number <= when < max(until, number + 1) and set(given[1:]) & names.keys() and "*" not in given:
+                    lifted = ((given[0], *about), holds)
+                    before = [value for n, one, value in self.claims if n < number and one == given]
+                    if before[-1:] != [holds]:
+                        found.setdefault(step.operator, set()).add(lifted)
+                    denied.setdefault(step.operator, set()).add(((given[0], *about), not holds))
+        return {name: frozenset(each - denied[name]) for name, each in found.items()}
+
+    def operators(self) -> dict[str, Operator]:
+        """Every operator of the trace, and those of handling."""
+        found = {one.name: one for one in _HANDLING}
+        for step in self.steps:
+            if step.operator not in found:
+                found[step.operator] = self._operator(step)
+        made = {(given[0], holds) for one in found.values() for given, holds in _changes(one)}
+        unused = [step for step in reversed(self.steps) if not found[step.operator].effects]
+        for given, holds in self.conditions:
+            if (given[0], holds) in made or not holds and not any(one == given for _, one, _ in self.claims):
+                continue
+            able = [step for step in unused if set(map(noun, given[1:])) <= set(map(noun, step.arguments))]
+            named = [step for step in able if step.operator[:_ALIKE] == given[0][:_ALIKE]]
+            for step in (named or able)[:1]:
+                names = {noun(name): f"?x{k}" for k, name in enumerate(step.arguments)}
+                change = ((given[0], *(names.get(noun(term), term) for term in given[1:])),)
+                effect = Effect(change) if holds else Effect((), change)
+                found[step.operator] = replace(found[step.operator], effects=(effect,))
+                unused.remove(step)
+        return found
+
+    def _operator(self, step: Action) -> Operator:
+        names = [f"?x{k}" for k in range(len(step.arguments))]
+        seen = sorted(self.seen.get(step.operator, ()))
+        adds = tuple(given for given, holds in seen if holds)
+        deletes = [given for given, holds in seen if not holds]
+        # What is somewhere else now is no longer where it was, or in the gripper.
+        deletes += [("at", given[1], "*") for given in adds if given[0] in ("at", "holding")]
+        deletes += [("holding", given[1]) for given in adds if given[0] == "at"]
+        effects = (Effect(adds, tuple(dict.fromkeys(deletes))),) if seen else ()
+        return Operator(step.operator, tuple(map(Parameter, names)), (), effects)
+
+    def domain(self) -> Domain:
+        """The domain."""
+        operators = {name: replace(one, words=_words(one)) for name, one in self.operators().items()}
+        used = [given for given, _ in self.conditions] + [given for _, given, _ in self.claims]
+        used += [given for one in operators.values() for given, _ in _changes(one)]
+        counts = {given[0]: len(given) for given in used} | {"holding": 2, "at": 3}
+        own = {name for name, count in counts.items() if count == 2 and name != "holding"}
+        variables = {name: HOUSEHOLD.variables.get(name, StateVariable(name, (f"not {name}", name))) for name in own}
+        variables = {name: replace(one, trait="", visible=True, drifts=False, passes="")
+                     for name, one in variables.items()}  # fmt: skip
+        roles = {"holding": Role.HELD, "at": Role.LOCATION, "covers": Role.COVERS}
+        relations = {name: roles.get(name, Role.PLAIN) for name in counts if name not in own}
+        words = {name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates}
+        traits = frozenset((PORTABLE, DOOR, SWITCH, PLACE)).union(*self.objects.values())
+        return Domain("own", {}, variables, relations, operators, words=words, traits=traits)
+
+
+def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:
+    for effect in operator.effects:
+        yield from ((given, True) for given in effect.adds)
+        yield from ((given, False) for given in effect.deletes if "*" not in given)
+
+
+def _words(operator: Operator) -> Words:
+    known = HOUSEHOLD.operators.get(operator.name)
+    if known is not None and len(known.parameters) == len(operator.parameters):
+        names = {p.variable[1:]: "{" + q.variable[1:] + "}" for p, q in zip(known.parameters, operator.parameters, strict=True)}
+        return Words(known.words.imperative.format(**names), known.words.past.format(**names))
+    given = " and ".join("{" + each.variable[1:] + "}" for each in operator.parameters)
+    return Words(f"{spaced(operator.name)} {given}".strip())
+
+
+def learned(raw: RawTrace, goal: Sequence[StateFact], names: Iterable[str]) -> Instance:
+    """The domain and the objects that a trace suggests.
+
+    Args:
+        raw: the trace, in the words of `nsrecover.logs.understanding`.
+        goal: conditions of success.
+        names: the objects.
+    """
+    found = _Suggested(raw, tuple(goal), tuple(names))
+    return Instance(found.domain(), found.objects)
