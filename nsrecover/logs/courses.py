@@ -22,12 +22,15 @@ from nsrecover.core.facts import PLACE, StateFact
 from nsrecover.domains.base import Atom, State
 from nsrecover.domains.household.kinds import could_mean
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
+from nsrecover.domains.household.scene import HouseholdScene
 from nsrecover.logs.roles import RoledScene, as_whole, conditions
 from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, StepResult, TraceEvent
 
 EMPTY, HELD = "empty gripper", "gripper"
 _RATE, _GRIPPER = 0.04, 0.027
 """How often a claim, and one about the gripper, is wrong."""
+_WRITTEN = 0.2
+"""The same for facts in the words of programs, relative to those of pictures."""
 _DOUBT = 0.6
 """How much more often claims are wrong for each event that cannot be true."""
 _NEVER_REPORTED = 0.4
@@ -40,8 +43,11 @@ _PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "asid
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
 """Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried
 out although all went well."""
+_UNNOTICED = 1.0
+"""Further cost of a drop while nothing is said about the gripper."""
 _CONFIRMED, _NEVER_HELD = 3.0, 2.0
 """Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
+_UNSURE = 1.0
 _LEAST_SURE = 0.5
 """What is seen with less certainty says nothing."""
 _TOLD = {(StepResult.FAILED, True): 7.0, (StepResult.SUCCEEDED, False): 1.5}
@@ -323,8 +329,10 @@ class Simulator:
         reported = any(view.held for view in self.views)
         counts = sum((view.counts() for view in (*self.views, self.last)), Counter[str]())
         strange = _DOUBT * doubt(trace, self.scene)
+        # What a robot writes down itself is wrong less often than what is read off pictures.
+        base = 1.0 if isinstance(trace.scene, HouseholdScene) else _WRITTEN
         self.rates = {
-            channel: min(0.45, (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
+            channel: min(0.45, base * (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
         }
         if grasps and not reported and counts[EMPTY] > 1:
             self.rates[EMPTY] = max(self.rates[EMPTY], _NEVER_REPORTED)
@@ -404,7 +412,7 @@ class Simulator:
         """The cost of wrong claims."""
         total = wrong[1]
         for channel, sure in wrong[0]:
-            rate = min(0.49, max(self.rates.get(channel, _RATE), 1.0 - sure))
+            rate = min(0.49, max(self.rates.get(channel, _RATE), _UNSURE * (1.0 - sure)))
             total -= math.log(rate / (1.0 - rate))
         return total
 
@@ -508,9 +516,13 @@ class Simulator:
             cost = _CONFIRMED
         elif one.mode == "forced" and any(map(self.scene.about_hand, self.unmet(state, self.steps[one.number]))):
             cost += _IMPOSSIBLE
+        if one.mode == "dropped" and self.view(one.event).held is None and not fell:
+            cost += _UNNOTICED
         shown = {view.held for view in self.views[: one.event]}
-        if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown and shown != {None}:
-            cost += _NEVER_HELD
+        if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown:
+            taking = one.number > 0 and self.steps[one.number - 1].operator in self.scene.grasping
+            if shown != {None} or (taking and one.event < self.slots[one.number].first):
+                cost += _NEVER_HELD
         return cost
 
     def told(self, number: int, worked: bool) -> float:

@@ -210,9 +210,11 @@ class Editor:
                     yield Edit("action", number, self._replaced(number, changed), (step, changed))
 
     def _undone(self) -> Iterator[Edit]:
-        """A step that switches back what was achieved, in a plan that can be carried out."""
-        if self.first == len(self.steps):
-            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in self.scene.switches)
+        """A step that switches back, or otherwise undoes, what was achieved, in a plan that can be carried out."""
+        for edit in self._superfluous() if self.first == len(self.steps) else ():
+            achieved = all(self._holds(self.befores[edit.number], condition) for condition in self.goal)
+            if achieved or edit.steps[0].operator in self.scene.switches:
+                yield edit
 
     def _superfluous(self) -> Iterator[Edit]:
         """A step that had better be left out."""

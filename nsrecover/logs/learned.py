@@ -6,7 +6,7 @@ after it, wherever it is seen, and else a condition of the goal about its object
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,14 +24,15 @@ from nsrecover.domains.base import (
     Words,
     absent,
     both,
+    either,
     fact,
+    grounded,
     spaced,
 )
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import literal
 from nsrecover.logs.trace import EventPhase, RawTrace, StepResult, TraceEvent
 
 PORTABLE, DOOR, SWITCH, PLACE = "portable", "door", "switch", "place"
@@ -74,7 +75,7 @@ class _Suggested:
     @cached_property
     def conditions(self) -> list[tuple[StateFact, bool]]:
         """The conditions of the goal as facts, and whether they have to hold."""
-        return [literal(("at", *each[1:]) if each[0] == "away_from" else each, HOUSEHOLD) for each in self.goal]
+        return [(each[1:], False) if each[0] == "not" else (each, True) for each in self.goal]
 
     @cached_property
     def claims(self) -> list[tuple[int, StateFact, bool]]:
@@ -118,7 +119,7 @@ class _Suggested:
 
     @cached_property
     def seen(self) -> Mapping[str, frozenset[tuple[StateFact, bool]]]:
-        """Operator -> what is seen after it about its objects, with variables; nothing that is seen otherwise."""
+        """Operator -> what changes after it of its objects, with variables, unless it is seen otherwise after it."""
         found, denied = dict[str, set[tuple[StateFact, bool]]](), dict[str, set[tuple[StateFact, bool]]]()
         ends = list(self._ends())
         for (number, event, step), until in zip(ends, [*(n for n, *_ in ends[1:]), len(self.raw.events)], strict=True):
@@ -126,13 +127,14 @@ class _Suggested:
                 continue
             names = {name: f"?x{k}" for k, name in enumerate(step.arguments)}
             for when, given, holds in self.claims:
-                about = [names.get(term, term) for term in given[1:]]
-                if number <= when < max(until, number + 1) and set(given[1:]) & names.keys() and "*" not in given:
-                    lifted = ((given[0], *about), holds)
-                    before = [value for n, one, value in self.claims if n < number and one == given]
-                    if before[-1:] != [holds]:
-                        found.setdefault(step.operator, set()).add(lifted)
-                    denied.setdefault(step.operator, set()).add(((given[0], *about), not holds))
+                own = [term in names or (place == 0 and self._moves(term)) for place, term in enumerate(given[1:])]
+                if not number <= when < max(until, number + 1) or not all(own) or not names.keys() & {*given[1:]}:
+                    continue
+                lifted = (given[0], *(names.get(term, term) for term in given[1:]))
+                before = [value for n, one, value in self.claims if n < number and one == given]
+                if before[-1:] != [holds] and (before or holds):
+                    found.setdefault(step.operator, set()).add((lifted, holds))
+                denied.setdefault(step.operator, set()).add((lifted, not holds))
         return {name: frozenset(each - denied[name]) for name, each in found.items()}
 
     def operators(self) -> dict[str, Operator]:
@@ -141,31 +143,30 @@ class _Suggested:
         for step in self.steps:
             if step.operator not in found:
                 found[step.operator] = self._operator(step)
-        made = {(given[0], holds) for one in found.values() for given, holds in _changes(one)}
-        unused = [step for step in reversed(self.steps) if not found[step.operator].effects]
-        for given, holds in self.conditions:
-            if (given[0], holds) in made or not holds and not any(one == given for _, one, _ in self.claims):
+        for given, holds, until in self._needed(found):
+            made = {(grounded(one, dict(zip(_variables(step), step.arguments, strict=True))), value)
+                    for step in self.steps[:until] for one, value in _changes(found[step.operator])}  # fmt: skip
+            made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
+            if (given, holds) in made or (not holds and (given, True) not in made):
                 continue
+            unused = [step for step in reversed(self.steps[:until]) if not found[step.operator].effects]
             able = [step for step in unused if set(map(noun, given[1:])) <= set(map(noun, step.arguments))]
             named = [step for step in able if step.operator[:_ALIKE] == given[0][:_ALIKE]]
             for step in (named or able)[:1]:
                 names = {noun(name): f"?x{k}" for k, name in enumerate(step.arguments)}
-                change = ((given[0], *(names.get(noun(term), term) for term in given[1:])),)
-                effect = Effect(change) if holds else Effect((), change)
-                found[step.operator] = replace(found[step.operator], effects=(effect,))
-                unused.remove(step)
+                change = (given[0], *(names.get(noun(term), term) for term in given[1:]))
+                found[step.operator] = _with({(change, holds)}, step)
         return found
 
+    def _needed(self, found: Mapping[str, Operator]) -> Iterator[tuple[StateFact, bool, int]]:
+        """What some step has to bring about: what the gripper puts down it has taken; and the goal."""
+        for number, step in enumerate(self.steps):
+            if ("holding", "?x0") in (one for one, value in _changes(found[step.operator]) if not value):
+                yield ("holding", step.arguments[0]), True, number
+        yield from ((*condition, len(self.steps)) for condition in self.conditions)
+
     def _operator(self, step: Action) -> Operator:
-        names = [f"?x{k}" for k in range(len(step.arguments))]
-        seen = sorted(self.seen.get(step.operator, ()))
-        adds = tuple(given for given, holds in seen if holds)
-        deletes = [given for given, holds in seen if not holds]
-        # What is somewhere else now is no longer where it was, or in the gripper.
-        deletes += [("at", given[1], "*") for given in adds if given[0] in ("at", "holding")]
-        deletes += [("holding", given[1]) for given in adds if given[0] == "at"]
-        effects = (Effect(adds, tuple(dict.fromkeys(deletes))),) if seen else ()
-        return Operator(step.operator, tuple(map(Parameter, names)), (), effects)
+        return _with(self.seen.get(step.operator, ()), step)
 
     def domain(self) -> Domain:
         """The domain."""
@@ -182,6 +183,23 @@ class _Suggested:
         words = {name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates}
         traits = frozenset((PORTABLE, DOOR, SWITCH, PLACE)).union(*self.objects.values())
         return Domain("own", {}, variables, relations, operators, words=words, traits=traits)
+
+
+def _variables(step: Action) -> list[str]:
+    return [f"?x{k}" for k in range(len(step.arguments))]
+
+
+def _with(changes: Collection[tuple[StateFact, bool]], step: Action) -> Operator:
+    """The operator of a step with what it changes."""
+    adds = tuple(sorted(given for given, holds in changes if holds))
+    deletes = sorted(given for given, holds in changes if not holds)
+    # What is somewhere else now is no longer where it was, or in the gripper.
+    deletes += [("at", given[1], "*") for given in adds if given[0] in ("at", "holding")]
+    deletes += [("holding", given[1]) for given in adds if given[0] == "at"]
+    effects = (Effect(adds, tuple(dict.fromkeys(deletes))),) if changes else ()
+    # Every parameter of an operator has to be used.
+    told = tuple(either(Has(name, PLACE), Not(Has(name, PLACE))) for name in _variables(step)) if changes else ()
+    return Operator(step.operator, tuple(map(Parameter, _variables(step))), told, effects)
 
 
 def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:

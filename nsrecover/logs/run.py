@@ -82,6 +82,7 @@ class LogRun:
     def _shown(self, fact: StateFact) -> bool:
         """Whether anything is claimed about what a condition is about, or the step that brings it about is reported."""
         base, wanted = literal(fact[1:] if fact[0] == "not" else fact, self.home.domain)
+        wanted = wanted != (fact[0] == "not")
         variable = self.home.domain.variables.get(base[0])
         if variable is not None and not variable.visible:
             return True

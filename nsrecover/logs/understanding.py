@@ -35,14 +35,14 @@ what is called by the name of a whole thing is whole."""
 
 _VERBS = {
     "pick_up": "pick pickup pick_up pick_object take take_hold_of grasp grab lift lift_up fetch get collect retrieve "
-    "unload pickupobject",
+    "unload pickupobject pull_out take_out extract withdraw scoop scoop_up",
     "put_on": "put put_on place place_on stack set set_down put_down putobject placeobject put_object place_object lay "
     "stand drop drop_off deposit release load mount hang",
-    "put_in": "put_in insert place_in store stow drop_in pack",
-    "open_obj": "open open_obj openobject open_up pull_open",
-    "close_obj": "close close_obj closeobject shut push_shut push_closed",
-    "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use",
-    "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff",
+    "put_in": "put_in insert place_in store stow drop_in pack stuff stash push_in slot_in",
+    "open_obj": "open open_obj openobject open_up pull_open unlatch uncap unseal",
+    "close_obj": "close close_obj closeobject shut push_shut push_closed latch seal",
+    "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use start press_start",
+    "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff stop",
     "slice_obj": "slice slice_obj sliceobject cut cut_up chop carve",
     "crack_obj": "crack crack_obj crack_open break",
     "pour": "pour pour_out empty empty_into tip drain",
@@ -54,6 +54,8 @@ _VERBS = {
 _EITHER = {"put", "place", "putobject", "placeobject", "put_object", "place_object", "release", "load", "drop_off"}
 """Verbs that leave open whether something is put on or into a place: its kind says so."""
 _OPERATOR_OF = {verb: operator for operator, verbs in _VERBS.items() for verb in verbs.split()}
+_PART = re.compile(r"_(?:door|lid|hatch|cover|gate)$")
+"""Part of an object that a verb may name: `open_door(oven)`."""
 _PREDICATES: dict[str, tuple[str, bool]] = {
     word: (predicate, value)
     for predicate, value, words in (
@@ -115,7 +117,7 @@ def understood(raw: RawTrace, scene: Instance | None = None) -> FactTrace:
     raw = _merged(raw, goal)
     goal, unread = _goal_of(raw, _names(raw))
     if not raw.domain:
-        raw = _with_one_location(raw)
+        raw, goal = _with_one_location(raw), tuple(map(_literally, goal))
         return _in(raw, learned(raw, goal, _definite(raw, goal)), (goal, unread), raw.unread)
     home = _scene(raw, goal)
     return _in(raw, home, (goal, unread), raw.unread)
@@ -142,6 +144,7 @@ def _with_events(raw: RawTrace) -> RawTrace:
 def operator_of(name: str) -> str:
     """The operator of the household that a name of an operator means, or the name."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
+    plain = plain if plain in _OPERATOR_OF else _PART.sub("", plain)
     return _OPERATOR_OF.get(plain, name if name in HOUSEHOLD.operators else plain)
 
 
@@ -354,6 +357,15 @@ def _renamed(event: TraceEvent, to: Rename) -> TraceEvent:
         dict.fromkeys(claim for claim in claims if len(claim.facts[0]) < 3 or len(set(claim.facts[0][1:])) > 1)
     )
     return replace(event, seen=frozenset(map(to, event.seen)), claims=apart)
+
+
+def _literally(condition: StateFact) -> StateFact:
+    """A condition as a fact, or a denied one: of `closed`, that it is not open."""
+    condition = ("not", "at", *condition[1:]) if condition[0] == "away_from" else condition
+    if condition[0] == "not":
+        return condition
+    found, holds = literal(condition, HOUSEHOLD)
+    return found if holds else ("not", *found)
 
 
 def _with_one_location(raw: RawTrace) -> RawTrace:
