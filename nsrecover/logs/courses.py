@@ -43,7 +43,7 @@ _PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "asid
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
 """Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried
 out although all went well."""
-_UNNOTICED = 1.0
+_UNNOTICED = 1.5
 """Further cost of a drop while nothing is said about the gripper."""
 _CONFIRMED, _NEVER_HELD = 3.0, 2.0
 """Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
@@ -330,7 +330,8 @@ class Simulator:
         counts = sum((view.counts() for view in (*self.views, self.last)), Counter[str]())
         strange = _DOUBT * doubt(trace, self.scene)
         # What a robot writes down itself is wrong less often than what is read off pictures.
-        base = 1.0 if isinstance(trace.scene, HouseholdScene) else _WRITTEN
+        self.written = not isinstance(trace.scene, HouseholdScene)
+        base = _WRITTEN if self.written else 1.0
         self.rates = {
             channel: min(0.45, base * (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
         }

@@ -114,7 +114,7 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
         return scene, 0
     if vague is not None:
         return vague, 0
-    editor = Editor(run.believer, course.start, run.goal, first, tuple(run.steps))
+    editor = Editor(run.believer, course.start, _due(run), first, tuple(run.steps))
     # A plan that would succeed needs no edit.
     edits = editor.edits() if run.subgoals and run.wanted and not editor.succeeds(editor.steps) else []
     if edits:
@@ -124,11 +124,23 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
     return _unachieved(run, plain), 0
 
 
+def _due(run: LogRun) -> tuple[StateFact, ...]:
+    """The goal; of a run that ends at a step that failed, what its steps would have brought about."""
+    told = [slot for slot in run.believer.slots if slot.told]
+    if not any(slot.result is StepResult.FAILED for slot in told[-2:]):
+        return run.goal
+    now = run.course.start
+    for number, step in enumerate(run.steps):
+        now = run.believer.after(now, step, number)
+    return tuple(fact for fact in run.goal if run.scene.holds(now, fact)) or run.goal
+
+
 def _in_spite(run: LogRun, failures: Sequence[CourseDeviation]) -> Finding:
     """What went wrong although the success condition holds: an obstacle, or a failure that is not in doubt."""
     if run.unseen:
         return _unachieved(run, run.course)
-    scene = _in_scene(run, run.course) if run.course.refused else None
+    told = [run.believer.slots[number].result is not StepResult.FAILED for number in run.course.refused]
+    scene = _in_scene(run, run.course) if any(told) else None
     if scene is not None and (scene.cause is RootCause.BLOCKED or run.course.deviations):
         return replace(scene, reason="holds")
     # What the source itself says to have failed was put right.
@@ -146,7 +158,9 @@ def _culprit(
     for count in range(1, len(failures) + 1 if sound and run.log.goal else 0):
         found = sorted((*base, *failures[:count]), key=lambda one: (one.number, one.event))
         if not _achieved(run, run.believer.course(start, tuple(found), when)):
-            return failures[count - 1]
+            # A second try that fails is no cause.
+            again = run.steps[failures[count - 1].number] in run.steps[: failures[count - 1].number]
+            return failures[count - 2 if again and count > 1 else count - 1]
     return failures[0] if failures else None
 
 
@@ -383,6 +397,7 @@ def _refused(run: LogRun, editor: Editor, number: int, plain: Course) -> Finding
 def _unachieved(run: LogRun, plain: Course) -> Finding:
     """A condition that does not hold in the end, or that nobody has seen, where no edit of the plan would do."""
     unmet = next((c for c in run.goal if not run.scene.holds(plain.final, c)), next(iter(run.unseen), None))
+    unmet = unmet[1:] if unmet and unmet[0] == "not" else unmet
     number = len(run.subgoals) - 1
     if unmet is None or number < 0 or len(unmet) < 2:
         time = run.log.events[-1].time if run.log.events else "00:00"

@@ -13,6 +13,7 @@ from functools import cached_property
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import (
+    Derived,
     Effect,
     Exists,
     Has,
@@ -38,12 +39,14 @@ from nsrecover.logs.trace import EventPhase, RawTrace, StepResult, TraceEvent
 PORTABLE, DOOR, SWITCH, PLACE = "portable", "door", "switch", "place"
 _X, _Y = Parameter("?x0", PORTABLE), Parameter("?x1")
 _DOORED, _SWITCHED = Parameter("?x0", DOOR), Parameter("?x0", SWITCH)
-_SHUT = both(Has("?p", DOOR), absent("open", "?p"))
-_OPEN = Not(both(Has("?x1", DOOR), absent("open", "?x1")))
+_SHUT_IN = Derived(
+    "shut_in", ("?x",), Exists("?p", both(fact("at", "?x", "?p"), Has("?p", DOOR), absent("open", "?p")))
+)
+_OPEN = either(Not(Has("?x1", DOOR)), fact("open", "?x1"))
 _TAKEN = Effect((("holding", "?x0"),), (("at", "?x0", "*"),))
 _PUT = Effect((("at", "?x0", "?x1"),), (("holding", "?x0"),))
 _HANDLING = (
-    Operator("pick_up", (_X,), (Not(Exists("?p", both(fact("at", "?x0", "?p"), _SHUT))),), (_TAKEN,)),
+    Operator("pick_up", (_X,), (absent("shut_in", "?x0"),), (_TAKEN,)),
     Operator("put_in", (_X, _Y), (_OPEN, fact("holding", "?x0")), (_PUT,)),
     Operator("put_on", (_X, _Y), (fact("holding", "?x0"),), (_PUT,)),
     Operator("open_obj", (_DOORED,), (), (Effect((("open", "?x0"),)),)),
@@ -173,7 +176,7 @@ class _Suggested:
         operators = {name: replace(one, words=_words(one)) for name, one in self.operators().items()}
         used = [given for given, _ in self.conditions] + [given for _, given, _ in self.claims]
         used += [given for one in operators.values() for given, _ in _changes(one)]
-        counts = {given[0]: len(given) for given in used} | {"holding": 2, "at": 3}
+        counts = {given[0]: len(given) for given in used} | {"holding": 2, "at": 3, "open": 2}
         own = {name for name, count in counts.items() if count == 2 and name != "holding"}
         variables = {name: HOUSEHOLD.variables.get(name, StateVariable(name, (f"not {name}", name))) for name in own}
         variables = {name: replace(one, trait="", visible=True, drifts=False, passes="")
@@ -182,7 +185,8 @@ class _Suggested:
         relations = {name: roles.get(name, Role.PLAIN) for name in counts if name not in own}
         words = {name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates}
         traits = frozenset((PORTABLE, DOOR, SWITCH, PLACE)).union(*self.objects.values())
-        return Domain("own", {}, variables, relations, operators, words=words, traits=traits)
+        derived = {"shut_in": _SHUT_IN}
+        return Domain("own", {}, variables, relations, operators, derived, words=words, traits=traits)
 
 
 def _variables(step: Action) -> list[str]:

@@ -33,7 +33,8 @@ def fits(text: str) -> bool:
 
 def read(text: str, where: str) -> RawTrace:
     """A trace from such a text."""
-    steps = [action_of(found[1]) for line in text.splitlines() if (found := _STEP.match(line))]
+    planned_in = text.partition("Plan Validation details")[0]
+    steps = [action_of(found[1]) for line in planned_in.splitlines() if (found := _STEP.match(line))]
     events, happened, before = list[TraceEvent](), list[FactClaim](), set[str]()
     first, planned = list[TraceEvent](), "next happening" not in text
 
