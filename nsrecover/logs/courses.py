@@ -517,7 +517,7 @@ class Simulator:
             cost = _CONFIRMED
         elif one.mode == "forced" and any(map(self.scene.about_hand, self.unmet(state, self.steps[one.number]))):
             cost += _IMPOSSIBLE
-        if one.mode == "dropped" and self.view(one.event).held is None and not fell:
+        if one.mode == "dropped" and self.written and self.view(one.event).held is None and not fell:
             cost += _UNNOTICED
         shown = {view.held for view in self.views[: one.event]}
         if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -16,6 +17,7 @@ from nsrecover.domains.base import (
     Derived,
     Effect,
     Exists,
+    Formula,
     Has,
     Not,
     Operator,
@@ -143,23 +145,43 @@ class _Suggested:
     def operators(self) -> dict[str, Operator]:
         """Every operator of the trace, and those of handling."""
         found = {one.name: one for one in _HANDLING}
+        known = {given[0] for one in found.values() for given, _ in _changes(one)}
         for step in self.steps:
+            seen = self.seen.get(step.operator, frozenset())
             if step.operator not in found:
-                found[step.operator] = self._operator(step)
+                found[step.operator] = _with(seen, step)
+            elif more := frozenset(each for each in seen if each[0][0] not in known):
+                found[step.operator] = _and(found[step.operator], _with(more, step))
         for given, holds, until in self._needed(found):
             made = {(grounded(one, dict(zip(_variables(step), step.arguments, strict=True))), value)
                     for step in self.steps[:until] for one, value in _changes(found[step.operator])}  # fmt: skip
             made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
             if (given, holds) in made or (not holds and (given, True) not in made):
                 continue
-            unused = [step for step in reversed(self.steps[:until]) if not found[step.operator].effects]
-            able = [step for step in unused if set(map(noun, given[1:])) <= set(map(noun, step.arguments))]
-            named = [step for step in able if step.operator[:_ALIKE] == given[0][:_ALIKE]]
-            for step in (named or able)[:1]:
+            objects = set(map(noun, given[1:]))
+            able = [step for step in reversed(self.steps[:until]) if objects <= set(map(noun, step.arguments))]
+            able.sort(key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects)))
+            for step in able[:1]:
+                if len(given) < 3 and found[step.operator].effects and step.operator[:_ALIKE] != given[0][:_ALIKE]:
+                    continue
                 names = {noun(name): f"?x{k}" for k, name in enumerate(step.arguments)}
                 change = (given[0], *(names.get(noun(term), term) for term in given[1:]))
-                found[step.operator] = _with({(change, holds)}, step)
+                found[step.operator] = _and(found[step.operator], _with({(change, holds)}, step))
+        for step, need in self._lacked(found):
+            found[step.operator] = replace(found[step.operator], preconditions=(*found[step.operator].preconditions, need))
         return found
+
+    def _lacked(self, found: Mapping[str, Operator]) -> Iterator[tuple[Action, Formula]]:
+        """A step that failed, and what the next step that works brings about of its last object."""
+        ends = list(self._ends())
+        for (_, failed, step), (_, event, then) in pairwise(ends):
+            if failed.result is StepResult.FAILED and event.result is StepResult.SUCCEEDED and step.arguments:
+                name = step.arguments[-1]
+                names = dict(zip(_variables(then), then.arguments, strict=True))
+                made = [grounded(one, names) for one, value in _changes(found[then.operator]) if value]
+                for one in made:
+                    if one[1:] == (name,) and found[step.operator].effects and then != step:
+                        yield step, fact(one[0], _variables(step)[-1])
 
     def _needed(self, found: Mapping[str, Operator]) -> Iterator[tuple[StateFact, bool, int]]:
         """What some step has to bring about: what the gripper puts down it has taken; and the goal."""
@@ -167,9 +189,6 @@ class _Suggested:
             if ("holding", "?x0") in (one for one, value in _changes(found[step.operator]) if not value):
                 yield ("holding", step.arguments[0]), True, number
         yield from ((*condition, len(self.steps)) for condition in self.conditions)
-
-    def _operator(self, step: Action) -> Operator:
-        return _with(self.seen.get(step.operator, ()), step)
 
     def domain(self) -> Domain:
         """The domain."""
@@ -204,6 +223,13 @@ def _with(changes: Collection[tuple[StateFact, bool]], step: Action) -> Operator
     # Every parameter of an operator has to be used.
     told = tuple(either(Has(name, PLACE), Not(Has(name, PLACE))) for name in _variables(step)) if changes else ()
     return Operator(step.operator, tuple(map(Parameter, _variables(step))), told, effects)
+
+
+def _and(one: Operator, other: Operator) -> Operator:
+    """An operator that needs and does what two of the same name do."""
+    if not one.effects:
+        return other
+    return replace(one, preconditions=(*one.preconditions, *other.preconditions), effects=(*one.effects, *other.effects))
 
 
 def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:

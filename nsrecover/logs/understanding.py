@@ -61,7 +61,7 @@ _PREDICATES: dict[str, tuple[str, bool]] = {
     for predicate, value, words in (
         ("at", True, "at in inside contained_in located_at is_in within"),
         ("atop", True, "on on_top_of on_top atop ontop stacked_on"),
-        ("holding", True, "holding held grasped in_gripper in_hand gripper_holds holds carrying"),
+        ("holding", True, "holding held grasped gripped grabbed in_gripper in_hand gripper_holds holds carrying"),
         ("hand_free", True, "hand_free gripper_empty hand_empty handempty"),
         ("open", True, "open opened is_open"),
         ("open", False, "closed is_closed shut"),
@@ -117,7 +117,7 @@ def understood(raw: RawTrace, scene: Instance | None = None) -> FactTrace:
     raw = _merged(raw, goal)
     goal, unread = _goal_of(raw, _names(raw))
     if not raw.domain:
-        raw, goal = _with_one_location(raw), tuple(map(_literally, goal))
+        raw, goal = _with_one_location(raw, map(_literally, goal))
         return _in(raw, learned(raw, goal, _definite(raw, goal)), (goal, unread), raw.unread)
     home = _scene(raw, goal)
     return _in(raw, home, (goal, unread), raw.unread)
@@ -368,17 +368,31 @@ def _literally(condition: StateFact) -> StateFact:
     return found if holds else ("not", *found)
 
 
-def _with_one_location(raw: RawTrace) -> RawTrace:
-    """The trace with one relation for being in and on something."""
+def _with_one_location(raw: RawTrace, goal: Iterable[StateFact]) -> tuple[RawTrace, tuple[StateFact, ...]]:
+    """The trace and its goal with one relation for where what is handled is: `in`, `on`, `loaded`, `planted`, …"""
+    goal = tuple(goal)
+    facts = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts]
+    facts += [fact[1:] if fact[0] == "not" else fact for fact in goal]
+    handled = {step.arguments[0] for step in raw.plan if len(step.arguments) > 1 or step.operator == "pick_up"}
+    handled |= {fact[1] for fact in facts if fact[0] == "holding"}
+    apart = {"covers", "filled", *chain.from_iterable(ALIKE)}
+    first: dict[str, set[str]] = {}
+    for fact in facts:
+        if len(fact) == 3 and fact[0] not in apart:
+            first.setdefault(fact[0], set()).add(fact[1])
+    where = {"atop", *(name for name, things in first.items() if things <= handled)}
+
+    def fact_of(given: StateFact) -> StateFact:
+        if given[0] == "not":
+            return ("not", *fact_of(given[1:]))
+        return ("at", *given[1:]) if given[0] in where else given
 
     def event(given: TraceEvent) -> TraceEvent:
-        claims = (
-            replace(each, facts=tuple(("at", *one[1:]) if one[0] == "atop" else one for one in each.facts))
-            for each in given.claims
-        )
+        claims = (replace(each, facts=tuple(map(fact_of, each.facts))) for each in given.claims)
         return replace(given, claims=tuple(claims))
 
-    return replace(raw, events=tuple(map(event, raw.events)), final=event(raw.final) if raw.final else None)
+    found = replace(raw, events=tuple(map(event, raw.events)), final=event(raw.final) if raw.final else None)
+    return found, tuple(map(fact_of, goal))
 
 
 def _definite(raw: RawTrace, goal: Iterable[StateFact]) -> list[str]:
