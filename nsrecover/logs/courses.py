@@ -47,7 +47,8 @@ _UNNOTICED = 1.5
 """Further cost of a drop while nothing is said about the gripper."""
 _CONFIRMED, _NEVER_HELD = 3.0, 2.0
 """Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
-_UNSURE = 1.0
+_UNSURE = 0.3
+"""Rate of errors of a fact of a program, relative to how unsure that is: what is written down twice is seldom wrong."""
 _LEAST_SURE = 0.5
 """What is seen with less certainty says nothing."""
 _TOLD = {(StepResult.FAILED, True): 7.0, (StepResult.SUCCEEDED, False): 1.5}
@@ -375,7 +376,7 @@ class Simulator:
                 wrong.append((PLACE, min(sure for _, sure in said)))
             elif thing != now.held and not now.at.get(thing):
                 more += NOWHERE
-        if event < len(self.views):
+        if event < len(self.views) and not self.written:
             shown = [name for name in view.names if not self.scene.carried(name) and not self._shut(state, name)]
             more += UNSEEN * sum(name not in view.names and name != now.held and any(now.inside(name, p) for p in shown)
                                  for name in self.watched)  # fmt: skip
@@ -413,7 +414,8 @@ class Simulator:
         """The cost of wrong claims."""
         total = wrong[1]
         for channel, sure in wrong[0]:
-            rate = min(0.49, max(self.rates.get(channel, _RATE), _UNSURE * (1.0 - sure)))
+            doubt = (1.0 - sure) * (_UNSURE if self.written else 1.0)
+            rate = min(0.49, max(self.rates.get(channel, _RATE), doubt))
             total -= math.log(rate / (1.0 - rate))
         return total
 

@@ -394,6 +394,13 @@ def _refused(run: LogRun, editor: Editor, number: int, plain: Course) -> Finding
     return run.finding(RootCause.ACTION_FAILED, number, *step.arguments, unmet=needs[0])
 
 
+def _able(run: LogRun, unmet: StateFact) -> bool:
+    """Whether a step of the run can bring about a condition."""
+    used = {step.operator for step in run.steps} & run.home.domain.operators.keys()
+    effects = (effect for name in used for effect in run.home.domain.operators[name].effects)
+    return any(fact[0] == unmet[0] for effect in effects for fact in (*effect.adds, *effect.deletes))
+
+
 def _unachieved(run: LogRun, plain: Course) -> Finding:
     """A condition that does not hold in the end, or that nobody has seen, where no edit of the plan would do."""
     unmet = next((c for c in run.goal if not run.scene.holds(plain.final, c)), next(iter(run.unseen), None))
@@ -404,6 +411,8 @@ def _unachieved(run: LogRun, plain: Course) -> Finding:
         return Finding(RootCause.UNKNOWN, (time,), unmet[1:2] if unmet else ("the run",), unmet=unmet)
     used = [n for n, step in enumerate(run.steps) if unmet[1] in step.arguments]
     at = used[-1] if used else number
+    if run.believer.written and len(run.unseen) < len(run.wanted) and not run.log.unread_goal and not _able(run, unmet):
+        return run.finding(RootCause.MISSING_STEP, at, *unmet[1:], unmet=unmet)
     # Nothing is known of what such an operator does: what the goal asks of its object is what it should have done.
     failed = bool(used) and run.scene.opaque(run.steps[at]) and unmet not in run.unseen and not run.log.unread_goal
     names = run.steps[at].arguments if failed else unmet[1:2]

@@ -110,6 +110,9 @@ class _Suggested:
                 found[use[2]].add(PLACE)
         for given in (given for given in facts if given[0] == "at" and given[1] in found):
             found[given[1]] |= set() if self._moves(given[1]) else {PORTABLE}
+        for step in self.steps:
+            for variable in _held(self.operators[step.operator]):
+                found.get(step.arguments[_variables(step).index(variable)], set()).add(PORTABLE)
         return {name: frozenset(traits | self.raw.objects.get(name, frozenset())) for name, traits in found.items()}
 
     def _moves(self, name: str) -> bool:
@@ -142,6 +145,7 @@ class _Suggested:
                 denied.setdefault(step.operator, set()).add((lifted, not holds))
         return {name: frozenset(each - denied[name]) for name, each in found.items()}
 
+    @cached_property
     def operators(self) -> dict[str, Operator]:
         """Every operator of the trace, and those of handling."""
         found = {one.name: one for one in _HANDLING}
@@ -152,21 +156,31 @@ class _Suggested:
                 found[step.operator] = _with(seen, step)
             elif more := frozenset(each for each in seen if each[0][0] not in known):
                 found[step.operator] = _and(found[step.operator], _with(more, step))
+        taken = set[int]()
         for given, holds, until in self._needed(found):
             made = {(grounded(one, dict(zip(_variables(step), step.arguments, strict=True))), value)
                     for step in self.steps[:until] for one, value in _changes(found[step.operator])}  # fmt: skip
             made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
             if (given, holds) in made or (not holds and (given, True) not in made):
+                taken |= {until} if given[0] == "holding" else set()
                 continue
             objects = set(map(noun, given[1:]))
             able = [step for step in reversed(self.steps[:until]) if objects <= set(map(noun, step.arguments))]
+            able = [step for step in able if (given[0], not holds) not in {
+                (one[0], value) for one, value in _changes(found[step.operator])}]  # fmt: skip
             able.sort(key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects)))
             for step in able[:1]:
                 if len(given) < 3 and found[step.operator].effects and step.operator[:_ALIKE] != given[0][:_ALIKE]:
                     continue
+                taken |= {until} if given[0] == "holding" else set()
                 names = {noun(name): f"?x{k}" for k, name in enumerate(step.arguments)}
                 change = (given[0], *(names.get(noun(term), term) for term in given[1:]))
                 found[step.operator] = _and(found[step.operator], _with({(change, holds)}, step))
+        for number, step in enumerate(self.steps):
+            one = found[step.operator]
+            if number in taken and one.name not in HOUSEHOLD.operators:
+                needs = [fact("holding", variable) for variable in _held(one) if fact("holding", variable) not in one.preconditions]
+                found[step.operator] = replace(one, preconditions=(*one.preconditions, *needs))
         for step, need in self._lacked(found):
             found[step.operator] = replace(found[step.operator], preconditions=(*found[step.operator].preconditions, need))
         return found
@@ -186,13 +200,15 @@ class _Suggested:
     def _needed(self, found: Mapping[str, Operator]) -> Iterator[tuple[StateFact, bool, int]]:
         """What some step has to bring about: what the gripper puts down it has taken; and the goal."""
         for number, step in enumerate(self.steps):
-            if ("holding", "?x0") in (one for one, value in _changes(found[step.operator]) if not value):
-                yield ("holding", step.arguments[0]), True, number
+            gone = [one[1] for one, value in _changes(found[step.operator]) if one[0] == "holding" and not value]
+            for variable in gone:
+                if variable in _variables(step):
+                    yield ("holding", step.arguments[_variables(step).index(variable)]), True, number
         yield from ((*condition, len(self.steps)) for condition in self.conditions)
 
     def domain(self) -> Domain:
         """The domain."""
-        operators = {name: replace(one, words=_words(one)) for name, one in self.operators().items()}
+        operators = {name: replace(one, words=_words(one)) for name, one in self.operators.items()}
         used = [given for given, _ in self.conditions] + [given for _, given, _ in self.claims]
         used += [given for one in operators.values() for given, _ in _changes(one)]
         counts = {given[0]: len(given) for given in used} | {"holding": 2, "at": 3, "open": 2}
@@ -222,13 +238,25 @@ def _with(changes: Collection[tuple[StateFact, bool]], step: Action) -> Operator
     effects = (Effect(adds, tuple(dict.fromkeys(deletes))),) if changes else ()
     # Every parameter of an operator has to be used.
     told = tuple(either(Has(name, PLACE), Not(Has(name, PLACE))) for name in _variables(step)) if changes else ()
-    return Operator(step.operator, tuple(map(Parameter, _variables(step))), told, effects)
+    held = {given[1] for given in (*adds, *deletes) if given[0] == "holding"}
+    parameters = tuple(Parameter(name, PORTABLE if name in held else "") for name in _variables(step))
+    return Operator(step.operator, parameters, told, effects)
+
+
+def _held(operator: Operator) -> list[str]:
+    """The variables of what the gripper holds before or after an operator."""
+    found = (one[1] for one, _ in _changes(operator) if one[0] == "holding")
+    return [variable for variable in dict.fromkeys(found) if variable.startswith("?")]
 
 
 def _and(one: Operator, other: Operator) -> Operator:
     """An operator that needs and does what two of the same name do."""
     if not one.effects:
         return other
+    parameters = tuple(
+        max(pair, key=lambda each: each.trait) for pair in zip(one.parameters, other.parameters, strict=True)
+    )
+    one = replace(one, parameters=parameters)
     return replace(one, preconditions=(*one.preconditions, *other.preconditions), effects=(*one.effects, *other.effects))
 
 
