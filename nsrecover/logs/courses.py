@@ -38,12 +38,13 @@ _NEVER_REPORTED = 0.4
 LATE, NOWHERE, UNSEEN = 2.6, 0.4, 0.7
 """Costs of a frame that shows the moment before, of an object in some place when its place is not known, and of one
 that is not in view although its place is."""
-_PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5}
+_PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5,
+          "moved": 4.5}
 """Cost of what may come of a step; a step without a line may have been skipped, and the run may have stopped early."""
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
 """Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried
 out although all went well."""
-_UNNOTICED = 1.5
+_UNNOTICED = 2.0
 """Further cost of a drop while nothing is said about the gripper."""
 _CONFIRMED, _NEVER_HELD = 3.0, 2.0
 """Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
@@ -170,7 +171,8 @@ class CourseDeviation:
 
     Attributes:
         mode: `no_effect`, `dropped`, `instead` (another object or place), `aside` (set down elsewhere because the step
-            was not possible), `forced` (it worked although the domain says that it cannot), `skipped`, `stopped`.
+            was not possible), `forced` (it worked although the domain says that it cannot), `skipped`, `stopped`,
+            `moved` (somebody else put an object elsewhere).
         number: index of the step.
         event: index of the event at which it shows.
         instead: the step that was carried out in its place.
@@ -465,6 +467,15 @@ class Simulator:
         found: State = self._next(state, step)
         return found
 
+    def happened(self, state: State, one: CourseDeviation) -> State:
+        """The state after something was dropped, or moved by somebody else."""
+        if one.mode == "dropped":
+            return self.dropped(state, one.place, one.lost)
+        assert one.instead is not None
+        thing, *places = one.instead.arguments
+        rest = frozenset(fact for fact in state if fact[0] not in self.scene.locations or fact[1] != thing)
+        return rest | {(self.scene.locations[0], thing, place) for place in places}
+
     def dropped(self, state: State, place: str, lost: bool) -> State:
         """The state after what the gripper held has fallen, with nothing in it."""
         thing = self.scene.held(state)
@@ -481,6 +492,8 @@ class Simulator:
         """The state after a step was tried, and the conditions that were not met."""
         step = self.steps[number]
         for one in deviations:
+            if one.mode == "moved":
+                continue
             if one.mode == "stopped" and number >= one.number:
                 return state, ()
             if one.number == number and one.mode in ("no_effect", "skipped"):
@@ -546,13 +559,13 @@ class Simulator:
         total = 0.0
         for event in range(len(self.views) + 1):
             for one in deviations:
-                if one.mode == "dropped" and one.event == event:
+                if one.mode in ("dropped", "moved") and one.event == event:
                     total += self.price(one, now)
-                    now = self.dropped(now, one.place, one.lost)
+                    now = self.happened(now, one)
             for number in range(len(after), len(when)):
                 if when[number] > event:
                     break
-                own = [one for one in deviations if one.number == number and one.mode != "dropped"]
+                own = [one for one in deviations if one.number == number and one.mode not in ("dropped", "moved")]
                 total += sum(self.price(one, now) for one in own) + self.early(number, event)
                 before.append(now)
                 now, why = self.tried(now, number, deviations)
@@ -771,7 +784,7 @@ class Believer(Starts):
 
     def _moments(self, beam: Sequence[_Node], event: int) -> Iterator[_Node]:
         """Every node after what may happen up to an event: drops, and steps that may or must be tried by then."""
-        waiting = [*beam, *(dropped for node in beam for dropped in self._drops(node, event))]
+        waiting = [*beam, *(other for node in beam for other in (*self._drops(node, event), *self._moves(node, event)))]
         while waiting:
             tried = list[_Node]()
             for node in waiting:
@@ -798,6 +811,29 @@ class Believer(Starts):
         for place, lost in (("", False), *((each, False) for each in places), *([("", True)] if again else [])):
             one = CourseDeviation("dropped", number, event, None, place, lost=lost)
             yield self._deviated(node, one, self.dropped(node.state, place, lost))
+
+    def _moves(self, node: _Node, event: int) -> Iterator[_Node]:
+        """What somebody else has moved: it was seen where it was put, and is seen elsewhere now."""
+        number = min(len(node.when), len(self.slots) - 1)
+        for thing in self.handled if self.written and node.when and event < len(self.views) else ():
+            here = self.scene.places(node.state, thing)
+            view = self.view(event)
+            gone = any(not value and (self.scene.locations[0], thing, place) in facts
+                       for place in here for _, facts, value, _ in view.others)  # fmt: skip
+            found = [facts[0][2] for facts, _ in view.places.get(thing, ()) if facts[0][2] not in here]
+            if here and (gone or found) and not self._tried_at(thing, event):
+                step = Action("moved", (thing, *found[:1]))
+                one = CourseDeviation("moved", number, event, step, *found[:1])
+                yield self._deviated(node, one, self.happened(node.state, one))
+
+    def _tried_at(self, thing: str, event: int) -> bool:
+        """Whether a step with an object may just have been tried."""
+        return any(slot.early <= event <= slot.last and thing in slot.step.arguments for slot in self.slots)
+
+    @cached_property
+    def handled(self) -> list[str]:
+        """What steps put somewhere."""
+        return list(dict.fromkeys(step.arguments[0] for step in self.steps if self.scene.puts(step)))
 
     def _deviated(self, node: _Node, one: CourseDeviation, state: State) -> _Node:
         cost = node.cost + self.price(one, node.state)

@@ -200,6 +200,10 @@ def _in_execution(run: LogRun, happened: CourseDeviation) -> Finding:
         meanwhile = run.log.events[event].action
         return found(RootCause.DROPPED, lost, times=(run.time(event),), step=meanwhile or item.step, earlier=meanwhile,
                      where=happened.place)  # fmt: skip
+    if happened.mode == "moved" and happened.instead is not None:
+        thing, *places = happened.instead.arguments
+        step = run.log.events[event].action or item.step
+        return found(RootCause.MISPLACED, thing, *places, where=happened.place, times=(run.time(event),), step=step)
     if releasing and (other := _in_the_place(run, number)):
         return found(RootCause.OCCUPIED, names[1], other)
     if happened.instead is not None:

@@ -166,6 +166,11 @@ class _Suggested:
                 continue
             objects = set(map(noun, given[1:]))
             able = [step for step in reversed(self.steps[:until]) if objects <= set(map(noun, step.arguments))]
+            if given[0] == "holding" and able:
+                # What is put somewhere was taken by the first step with it, whatever is seen after that.
+                able = [min(able, key=self.steps.index)]
+                if not {one[0] for one, _ in _changes(found[able[0].operator])} - {"at", "holding"}:
+                    found[able[0].operator] = _with((), able[0])
             able = [step for step in able if (given[0], not holds) not in {
                 (one[0], value) for one, value in _changes(found[step.operator])}]  # fmt: skip
             able.sort(key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects)))
@@ -198,13 +203,13 @@ class _Suggested:
                         yield step, fact(one[0], _variables(step)[-1])
 
     def _needed(self, found: Mapping[str, Operator]) -> Iterator[tuple[StateFact, bool, int]]:
-        """What some step has to bring about: what the gripper puts down it has taken; and the goal."""
+        """What some step has to bring about: the goal; and what the gripper puts down it has taken."""
+        yield from ((*condition, len(self.steps)) for condition in self.conditions)
         for number, step in enumerate(self.steps):
             gone = [one[1] for one, value in _changes(found[step.operator]) if one[0] == "holding" and not value]
             for variable in gone:
                 if variable in _variables(step):
                     yield ("holding", step.arguments[_variables(step).index(variable)]), True, number
-        yield from ((*condition, len(self.steps)) for condition in self.conditions)
 
     def domain(self) -> Domain:
         """The domain."""
