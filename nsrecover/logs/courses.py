@@ -532,8 +532,10 @@ class Simulator:
             cost = _CONFIRMED
         elif one.mode == "forced" and any(map(self.scene.about_hand, self.unmet(state, self.steps[one.number]))):
             cost += _IMPOSSIBLE
-        if one.mode == "dropped" and self.written and self.view(one.event).held is None and not fell:
-            cost += _UNNOTICED
+        if one.mode == "dropped" and self.written and not fell:
+            # An empty gripper shows no drop while something is put down.
+            puts = self.slots[one.number].first <= one.event and self.scene.puts(self.steps[one.number])
+            cost += _UNNOTICED * (puts or self.view(one.event).held is None)
         shown = {view.held for view in self.views[: one.event]}
         if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown:
             taking = one.number > 0 and self.steps[one.number - 1].operator in self.scene.grasping
@@ -827,8 +829,12 @@ class Believer(Starts):
                 yield self._deviated(node, one, self.happened(node.state, one))
 
     def _tried_at(self, thing: str, event: int) -> bool:
-        """Whether a step with an object may just have been tried."""
-        return any(slot.early <= event <= slot.last and thing in slot.step.arguments for slot in self.slots)
+        """Whether a step with an object may just have been tried, and no other one has begun."""
+        ends = [*(slot.first for slot in self.slots[1:]), len(self.views)]
+        return any(
+            slot.early <= event < max(end, slot.last + 1) and thing in slot.step.arguments
+            for slot, end in zip(self.slots, ends, strict=True)
+        )
 
     @cached_property
     def handled(self) -> list[str]:

@@ -197,8 +197,11 @@ def _in_execution(run: LogRun, happened: CourseDeviation) -> Finding:
 
     if happened.mode == "dropped":
         lost = scene.held(run.course.states[event - 1] if event else run.course.start) or names[0]
-        meanwhile = run.log.events[event].action
-        return found(RootCause.DROPPED, lost, times=(run.time(event),), step=meanwhile or item.step, earlier=meanwhile,
+        meanwhile, when = run.log.events[event].action, event
+        if meanwhile is None and run.believer.written and number:
+            # What is seen between two steps happened during the first one.
+            meanwhile, when = run.steps[number - 1], run.subgoals[number - 1].event
+        return found(RootCause.DROPPED, lost, times=(run.time(when),), step=meanwhile or item.step, earlier=meanwhile,
                      where=happened.place)  # fmt: skip
     if happened.mode == "moved" and happened.instead is not None:
         thing, *places = happened.instead.arguments
@@ -398,25 +401,31 @@ def _refused(run: LogRun, editor: Editor, number: int, plain: Course) -> Finding
     return run.finding(RootCause.ACTION_FAILED, number, *step.arguments, unmet=needs[0])
 
 
-def _able(run: LogRun, unmet: StateFact) -> bool:
-    """Whether a step of the run can bring about a condition."""
-    used = {step.operator for step in run.steps} & run.home.domain.operators.keys()
+def _able(run: LogRun, fact: StateFact, holds: bool, steps: Sequence[Action]) -> bool:
+    """Whether one of some steps can bring about a fact, or end it."""
+    used = {step.operator for step in steps} & run.home.domain.operators.keys()
     effects = (effect for name in used for effect in run.home.domain.operators[name].effects)
-    return any(fact[0] == unmet[0] for effect in effects for fact in (*effect.adds, *effect.deletes))
+    return any(one[0] == fact[0] for effect in effects for one in (effect.adds if holds else effect.deletes))
 
 
 def _unachieved(run: LogRun, plain: Course) -> Finding:
     """A condition that does not hold in the end, or that nobody has seen, where no edit of the plan would do."""
     unmet = next((c for c in run.goal if not run.scene.holds(plain.final, c)), next(iter(run.unseen), None))
-    unmet = unmet[1:] if unmet and unmet[0] == "not" else unmet
+    wanted = unmet is None or unmet[0] != "not"
+    unmet = unmet if wanted or unmet is None else unmet[1:]
     number = len(run.subgoals) - 1
     if unmet is None or number < 0 or len(unmet) < 2:
         time = run.log.events[-1].time if run.log.events else "00:00"
         return Finding(RootCause.UNKNOWN, (time,), unmet[1:2] if unmet else ("the run",), unmet=unmet)
     used = [n for n, step in enumerate(run.steps) if unmet[1] in step.arguments]
     at = used[-1] if used else number
-    if run.believer.written and len(run.unseen) < len(run.wanted) and not run.log.unread_goal and not _able(run, unmet):
-        return run.finding(RootCause.MISSING_STEP, at, *unmet[1:], unmet=unmet)
+    if run.believer.written and len(run.unseen) < len(run.wanted) and not run.log.unread_goal:
+        idle = [n for n in used if plain.before[n] == plain.after[n] and n not in plain.refused
+                and _able(run, unmet, not wanted, run.steps[n : n + 1])]  # fmt: skip
+        if idle and not _able(run, unmet, wanted, run.steps):
+            return run.finding(RootCause.WRONG_ACTION, idle[-1], *unmet[1:], unmet=unmet)
+        if not _able(run, unmet, wanted, run.steps):
+            return run.finding(RootCause.MISSING_STEP, at, *unmet[1:], unmet=unmet)
     # Nothing is known of what such an operator does: what the goal asks of its object is what it should have done.
     failed = bool(used) and run.scene.opaque(run.steps[at]) and unmet not in run.unseen and not run.log.unread_goal
     names = run.steps[at].arguments if failed else unmet[1:2]
