@@ -38,8 +38,16 @@ _NEVER_REPORTED = 0.4
 LATE, NOWHERE, UNSEEN = 2.6, 0.4, 0.7
 """Costs of a frame that shows the moment before, of an object in some place when its place is not known, and of one
 that is not in view although its place is."""
-_PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5,
-          "moved": 4.5}
+_PRIOR = {
+    "no_effect": 4.0,
+    "dropped": 4.0,
+    "instead": 4.5,
+    "forced": 5.0,
+    "aside": 1.5,
+    "skipped": 4.0,
+    "stopped": 1.5,
+    "moved": 4.5,
+}
 """Cost of what may come of a step; a step without a line may have been skipped, and the run may have stopped early."""
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
 """Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried

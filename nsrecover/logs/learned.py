@@ -59,6 +59,8 @@ _HANDLING = (
 """What any robot does with things, doors and switches; what lies in something is taken when that is open."""
 _OF_STATE = {"open": DOOR, "open_obj": DOOR, "close_obj": DOOR, "running": SWITCH, "toggle_on": SWITCH,
              "toggle_off": SWITCH}  # fmt: skip
+MOVING = "move_to"
+"""The operator of going somewhere, which changes nothing but where the robot is."""
 _ALIKE = 4
 """Letters that an operator and the state that it brings about have in common at their beginnings."""
 
@@ -165,7 +167,8 @@ class _Suggested:
                 taken |= {until} if given[0] == "holding" else set()
                 continue
             objects = set(map(noun, given[1:]))
-            able = [step for step in reversed(self.steps[:until]) if objects <= set(map(noun, step.arguments))]
+            able = [step for step in reversed(self.steps[:until])
+                    if objects <= set(map(noun, step.arguments)) and step.operator != MOVING]  # fmt: skip
             if given[0] == "holding" and able:
                 # What is put somewhere was taken by the first step with it, whatever is seen after that.
                 able = [min(able, key=self.steps.index)]
@@ -173,7 +176,9 @@ class _Suggested:
                     found[able[0].operator] = _with((), able[0])
             able = [step for step in able if (given[0], not holds) not in {
                 (one[0], value) for one, value in _changes(found[step.operator])}]  # fmt: skip
-            able.sort(key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects)))
+            able.sort(
+                key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects))
+            )
             for step in able[:1]:
                 if len(given) < 3 and found[step.operator].effects and step.operator[:_ALIKE] != given[0][:_ALIKE]:
                     continue
@@ -184,10 +189,16 @@ class _Suggested:
         for number, step in enumerate(self.steps):
             one = found[step.operator]
             if number in taken and one.name not in HOUSEHOLD.operators:
-                needs = [fact("holding", variable) for variable in _held(one) if fact("holding", variable) not in one.preconditions]
+                needs = [
+                    fact("holding", variable)
+                    for variable in _held(one)
+                    if fact("holding", variable) not in one.preconditions
+                ]
                 found[step.operator] = replace(one, preconditions=(*one.preconditions, *needs))
         for step, need in self._lacked(found):
-            found[step.operator] = replace(found[step.operator], preconditions=(*found[step.operator].preconditions, need))
+            found[step.operator] = replace(
+                found[step.operator], preconditions=(*found[step.operator].preconditions, need)
+            )
         return found
 
     def _lacked(self, found: Mapping[str, Operator]) -> Iterator[tuple[Action, Formula]]:
@@ -223,7 +234,9 @@ class _Suggested:
                      for name, one in variables.items()}  # fmt: skip
         roles = {"holding": Role.HELD, "at": Role.LOCATION, "covers": Role.COVERS}
         relations = {name: roles.get(name, Role.PLAIN) for name in counts if name not in own}
-        words = {name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates}
+        words = {
+            name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates
+        }
         traits = frozenset((PORTABLE, DOOR, SWITCH, PLACE)).union(*self.objects.values())
         derived = {"shut_in": _SHUT_IN}
         return Domain("own", {}, variables, relations, operators, derived, words=words, traits=traits)
@@ -262,7 +275,9 @@ def _and(one: Operator, other: Operator) -> Operator:
         max(pair, key=lambda each: each.trait) for pair in zip(one.parameters, other.parameters, strict=True)
     )
     one = replace(one, parameters=parameters)
-    return replace(one, preconditions=(*one.preconditions, *other.preconditions), effects=(*one.effects, *other.effects))
+    return replace(
+        one, preconditions=(*one.preconditions, *other.preconditions), effects=(*one.effects, *other.effects)
+    )
 
 
 def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:
@@ -274,7 +289,10 @@ def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:
 def _words(operator: Operator) -> Words:
     known = HOUSEHOLD.operators.get(operator.name)
     if known is not None and len(known.parameters) == len(operator.parameters):
-        names = {p.variable[1:]: "{" + q.variable[1:] + "}" for p, q in zip(known.parameters, operator.parameters, strict=True)}
+        names = {
+            p.variable[1:]: "{" + q.variable[1:] + "}"
+            for p, q in zip(known.parameters, operator.parameters, strict=True)
+        }
         return Words(known.words.imperative.format(**names), known.words.past.format(**names))
     given = " and ".join("{" + each.variable[1:] + "}" for each in operator.parameters)
     return Words(f"{spaced(operator.name)} {given}".strip())
