@@ -833,7 +833,7 @@ class Believer(Starts):
             found = [facts[0][2] for facts, _ in view.places.get(thing, ()) if facts[0][2] not in here]
             if here and (gone or found) and not self._tried_at(thing, event):
                 step = Action("moved", (thing, *found[:1]))
-                one = CourseDeviation("moved", number, event, step, *found[:1])
+                one = CourseDeviation("moved", number, event, step, next(iter(found), ""))
                 yield self._deviated(node, one, self.happened(node.state, one))
 
     def _tried_at(self, thing: str, event: int) -> bool:

@@ -1,4 +1,4 @@
-"""The domain that a trace without one suggests: its objects, and what its actions do, by their words and by what was seen.
+"""The domain that a trace without one suggests: its objects, and what its actions do.
 
 Actions of handling (take, put, open, close, switch) are those of any robot. What another action does is what is seen
 after it, wherever it is seen, and else a condition of the goal about its objects that nothing else brings about.
@@ -160,46 +160,46 @@ class _Suggested:
                 found[step.operator] = _and(found[step.operator], _with(more, step))
         taken = set[int]()
         for given, holds, until in self._needed(found):
-            made = {(grounded(one, dict(zip(_variables(step), step.arguments, strict=True))), value)
-                    for step in self.steps[:until] for one, value in _changes(found[step.operator])}  # fmt: skip
-            made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
-            if (given, holds) in made or (not holds and (given, True) not in made):
-                taken |= {until} if given[0] == "holding" else set()
-                continue
-            objects = set(map(noun, given[1:]))
-            able = [step for step in reversed(self.steps[:until])
-                    if objects <= set(map(noun, step.arguments)) and step.operator != MOVING]  # fmt: skip
-            if given[0] == "holding" and able:
-                # What is put somewhere was taken by the first step with it, whatever is seen after that.
-                able = [min(able, key=self.steps.index)]
-                if not {one[0] for one, _ in _changes(found[able[0].operator])} - {"at", "holding"}:
-                    found[able[0].operator] = _with((), able[0])
-            able = [step for step in able if (given[0], not holds) not in {
-                (one[0], value) for one, value in _changes(found[step.operator])}]  # fmt: skip
-            able.sort(
-                key=lambda step: (step.operator[:_ALIKE] != given[0][:_ALIKE], bool(found[step.operator].effects))
-            )
-            for step in able[:1]:
-                if len(given) < 3 and found[step.operator].effects and step.operator[:_ALIKE] != given[0][:_ALIKE]:
-                    continue
-                taken |= {until} if given[0] == "holding" else set()
-                names = {noun(name): f"?x{k}" for k, name in enumerate(step.arguments)}
+            maker = None if self._made(given, holds, until, found) else self._maker(given, holds, until, found)
+            if maker is not None:
+                names = {noun(name): f"?x{k}" for k, name in enumerate(maker.arguments)}
                 change = (given[0], *(names.get(noun(term), term) for term in given[1:]))
-                found[step.operator] = _and(found[step.operator], _with({(change, holds)}, step))
+                found[maker.operator] = _and(found[maker.operator], _with({(change, holds)}, maker))
+            if given[0] == "holding" and self._made(given, holds, until, found):
+                taken.add(until)
         for number, step in enumerate(self.steps):
-            one = found[step.operator]
-            if number in taken and one.name not in HOUSEHOLD.operators:
-                needs = [
-                    fact("holding", variable)
-                    for variable in _held(one)
-                    if fact("holding", variable) not in one.preconditions
-                ]
-                found[step.operator] = replace(one, preconditions=(*one.preconditions, *needs))
+            if number in taken and step.operator not in HOUSEHOLD.operators:
+                needs = (fact("holding", variable) for variable in _held(found[step.operator]))
+                found[step.operator] = _needing(found[step.operator], *needs)
         for step, need in self._lacked(found):
-            found[step.operator] = replace(
-                found[step.operator], preconditions=(*found[step.operator].preconditions, need)
-            )
+            found[step.operator] = _needing(found[step.operator], need)
         return found
+
+    def _made(self, given: StateFact, holds: bool, until: int, found: Mapping[str, Operator]) -> bool:
+        """Whether a step up to one brings a fact about, or it is seen at the end; or it is as it has always been."""
+        made = {
+            (grounded(one, dict(zip(_variables(step), step.arguments, strict=True))), value)
+            for step in self.steps[:until]
+            for one, value in _changes(found[step.operator])
+        }
+        made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
+        return (given, holds) in made or (not holds and (given, True) not in made)
+
+    def _maker(self, given: StateFact, holds: bool, until: int, found: dict[str, Operator]) -> Action | None:
+        """The step that brings a fact about, if no known one does: of those about its objects the last little known one."""
+        objects = set(map(noun, given[1:]))
+        able = [step for step in reversed(self.steps[:until])
+                if objects <= set(map(noun, step.arguments)) and step.operator != MOVING]  # fmt: skip
+        if given[0] == "holding" and able:
+            # What is put somewhere was taken by the first step with it, whatever is seen after that.
+            able = able[-1:]
+            if not {predicate for predicate, _ in _changed(found[able[0].operator])} - {"at", "holding"}:
+                found[able[0].operator] = _with((), able[0])
+        able = [step for step in able if (given[0], not holds) not in _changed(found[step.operator])]
+        best = min(able, key=lambda each: (not _alike(each, given), bool(found[each.operator].effects)), default=None)
+        if best is not None and len(given) < 3 and found[best.operator].effects and not _alike(best, given):
+            return None
+        return best
 
     def _lacked(self, found: Mapping[str, Operator]) -> Iterator[tuple[Action, Formula]]:
         """A step that failed, and what the next step that works brings about of its last object."""
@@ -234,9 +234,7 @@ class _Suggested:
                      for name, one in variables.items()}  # fmt: skip
         roles = {"holding": Role.HELD, "at": Role.LOCATION, "covers": Role.COVERS}
         relations = {name: roles.get(name, Role.PLAIN) for name in counts if name not in own}
-        words = {
-            name: HOUSEHOLD.words[name] for name in counts if name in HOUSEHOLD.words and name in HOUSEHOLD.predicates
-        }
+        words = {name: HOUSEHOLD.words[name] for name in counts.keys() & HOUSEHOLD.words.keys()}
         traits = frozenset((PORTABLE, DOOR, SWITCH, PLACE)).union(*self.objects.values())
         derived = {"shut_in": _SHUT_IN}
         return Domain("own", {}, variables, relations, operators, derived, words=words, traits=traits)
@@ -274,10 +272,22 @@ def _and(one: Operator, other: Operator) -> Operator:
     parameters = tuple(
         max(pair, key=lambda each: each.trait) for pair in zip(one.parameters, other.parameters, strict=True)
     )
-    one = replace(one, parameters=parameters)
-    return replace(
-        one, preconditions=(*one.preconditions, *other.preconditions), effects=(*one.effects, *other.effects)
-    )
+    return replace(_needing(one, *other.preconditions), parameters=parameters, effects=(*one.effects, *other.effects))
+
+
+def _needing(operator: Operator, *needs: Formula) -> Operator:
+    """An operator with further conditions."""
+    return replace(operator, preconditions=tuple(dict.fromkeys((*operator.preconditions, *needs))))
+
+
+def _alike(step: Action, condition: StateFact) -> bool:
+    """Whether an operator is called like what a condition says."""
+    return step.operator[:_ALIKE] == condition[0][:_ALIKE]
+
+
+def _changed(operator: Operator) -> set[tuple[str, bool]]:
+    """The predicates that an operator changes, and to what."""
+    return {(given[0], holds) for given, holds in _changes(operator)}
 
 
 def _changes(operator: Operator) -> Iterator[tuple[StateFact, bool]]:

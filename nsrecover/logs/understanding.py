@@ -369,7 +369,7 @@ def _literally(condition: StateFact) -> StateFact:
 
 
 def _with_one_location(raw: RawTrace, goal: Iterable[StateFact]) -> tuple[RawTrace, tuple[StateFact, ...]]:
-    """The trace and its goal with one relation for where what is handled is: `in`, `on`, `loaded`, `planted`, …"""
+    """The trace and its goal with one relation for where what is handled is: `in`, `on`, `loaded`, `planted`."""
     goal = tuple(goal)
     facts = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts]
     facts += [fact[1:] if fact[0] == "not" else fact for fact in goal]
