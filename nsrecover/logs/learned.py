@@ -186,7 +186,7 @@ class _Suggested:
         return (given, holds) in made or (not holds and (given, True) not in made)
 
     def _maker(self, given: StateFact, holds: bool, until: int, found: dict[str, Operator]) -> Action | None:
-        """The step that brings a fact about, if no known one does: of those about its objects the last little known one."""
+        """The step that brings a fact about if no known one does: the last of the least known about its objects."""
         objects = set(map(noun, given[1:]))
         able = [step for step in reversed(self.steps[:until])
                 if objects <= set(map(noun, step.arguments)) and step.operator != MOVING]  # fmt: skip

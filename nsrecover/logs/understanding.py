@@ -54,8 +54,9 @@ _VERBS = {
 _EITHER = {"put", "place", "putobject", "placeobject", "put_object", "place_object", "release", "load", "drop_off"}
 """Verbs that leave open whether something is put on or into a place: its kind says so."""
 _OPERATOR_OF = {verb: operator for operator, verbs in _VERBS.items() for verb in verbs.split()}
-_PART = re.compile(r"_(?:door|lid|hatch|cover|gate)$")
-"""Part of an object that a verb may name: `open_door(oven)`."""
+_PART = re.compile(r"(.+)_(?:door|lid|hatch|cover|gate|flap)")
+_OF_PART = {"open": "open lift raise pull remove swing_open", "close": "close shut lower push replace swing_shut"}
+"""Part of an object that a verb may name, `lift_lid(pot)`, and what is done to the object then."""
 _PREDICATES: dict[str, tuple[str, bool]] = {
     word: (predicate, value)
     for predicate, value, words in (
@@ -144,7 +145,8 @@ def _with_events(raw: RawTrace) -> RawTrace:
 def operator_of(name: str) -> str:
     """The operator of the household that a name of an operator means, or the name."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
-    plain = plain if plain in _OPERATOR_OF else _PART.sub("", plain)
+    if plain not in _OPERATOR_OF and (part := _PART.fullmatch(plain)):
+        plain = next((word for word, verbs in _OF_PART.items() if part[1] in verbs.split()), plain)
     return _OPERATOR_OF.get(plain, name if name in HOUSEHOLD.operators else plain)
 
 
