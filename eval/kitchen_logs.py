@@ -82,7 +82,7 @@ class KitchenLog:
         corrected: whether it held after the correction was carried out; None if it held before.
         by_oracle: whether a plan made with the true facts reaches it; None if it held before.
         found: root cause, objects and times that were named, and the correction.
-        refused: the first step of the correction that the robot could not do, or what of the goal does not hold after it.
+        refused: the first step of the correction that the robot could not do, or what does not hold after it.
     """
 
     fault: str
@@ -142,7 +142,7 @@ class Recorder:
 
 
 def carried_out(robot: KitchenRobot, steps: Sequence[Action]) -> tuple[bool, str]:
-    """Carry out steps; whether the goal holds then, and the first step that the robot could not do, or what does not."""
+    """Carry out steps; whether the goal holds then, and the first step that was not possible, or what does not hold."""
     for step in steps:
         if step.operator not in robot.home.domain.operators:
             return robot.reached(), f"{step}: unknown"

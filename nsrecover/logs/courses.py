@@ -314,8 +314,6 @@ def doubt(trace: FactTrace, scene: RoledScene) -> float:
     return share if share > 0.1 else 0.0
 
 
-SeenEffect = tuple[State, frozenset[tuple[str, ...]]]
-"""Facts that a step adds, and beginnings of those that it ends."""
 Wrong = tuple[tuple[tuple[str, float], ...], float]
 """The channels of wrong claims with their certainty, and the cost of what is no matter of rates."""
 
@@ -354,9 +352,6 @@ class Simulator:
         self.wrong = lru_cache(None)(self._wrong)
         self._next = lru_cache(None)(lambda state, step: trace.scene.apply(state, step.operator, step.arguments))
         self._unmet = lru_cache(None)(lambda state, step: conditions(trace.scene, state, step))
-        self.effects = {
-            number: self._seen_effect(number) for number, step in enumerate(self.steps) if self.scene.opaque(step)
-        }
 
     @property
     def late(self) -> bool:
@@ -436,30 +431,6 @@ class Simulator:
             return min(here, LATE + self.price_of(self.wrong(event, before)))
         return here
 
-    def _seen_effect(self, number: int) -> SeenEffect:
-        """What is claimed right after a step of which nothing is known, as its effect."""
-        slot, scene, adds = self.slots[number], self.scene, set[StateFact]()
-        gone, placed = set[tuple[str, ...]](), (*scene.locations, *scene.holding)
-        if not slot.told or slot.result is StepResult.FAILED:
-            return frozenset(), frozenset()
-        for claim in self.trace.events[slot.last].claims:
-            fact = claim.facts[0]
-            about = fact[-1] == "*" or not {*slot.step.arguments}.isdisjoint(fact[1:])
-            if len(fact) < 2 or claim.sure <= _LEAST_SURE or not about or fact[0] in self.trace.scene.domain.derived:
-                continue
-            if fact[0] in placed and claim.holds:
-                gone |= {(name, fact[1]) for name in placed} | {(name,) for name in scene.holding if fact[0] == name}
-            elif fact[0] in self.trace.scene.domain.variables:
-                gone.add(fact[:2])
-            elif not claim.holds:
-                gone.add(fact[:-1] if fact[-1] == "*" else fact)
-            adds |= {fact} if claim.holds else set()
-        if slot.result is StepResult.SUCCEEDED:
-            # A step that is called like a condition of the goal brings it about.
-            named = (fact for fact in self.trace.goal if fact[0][:4] == slot.step.operator[:4])
-            adds |= {fact for fact in named if {*fact[1:]} <= {*slot.step.arguments}}
-        return frozenset(adds), frozenset(gone)
-
     # -- simulation
 
     def unmet(self, state: State, step: Action) -> tuple[StateFact, ...]:
@@ -467,12 +438,9 @@ class Simulator:
         found: tuple[StateFact, ...] = self._unmet(state, step) if self.scene.known(step) else ()
         return found
 
-    def after(self, state: State, step: Action, number: int = -1) -> State:
+    def after(self, state: State, step: Action) -> State:
         """The state after a step that can be carried out."""
-        if self.scene.opaque(step):
-            adds, gone = self.effects.get(number, (frozenset(), frozenset()))
-            return frozenset(fact for fact in state if not any(fact[:n] in gone for n in (1, 2, 3))) | adds
-        found: State = self._next(state, step)
+        found: State = state if self.scene.opaque(step) else self._next(state, step)
         return found
 
     def happened(self, state: State, one: CourseDeviation) -> State:
@@ -507,7 +475,7 @@ class Simulator:
             if one.number == number and one.mode in ("no_effect", "skipped"):
                 return state, ()
             if one.number == number and one.mode == "forced":
-                return self.after(state, as_whole(step, state), number), ()
+                return self.after(state, as_whole(step, state)), ()
             if one.instead is not None and one.number == number:
                 return self.after(state, one.instead), self.unmet(state, one.instead if one.mode == "instead" else step)
             if one.lasting and one.instead is not None and number > one.number:
@@ -516,7 +484,7 @@ class Simulator:
             if one.mode == "forced" and number > one.number:
                 step = as_whole(step, state)
         why = self.unmet(state, step)
-        return (self.trace.scene.settle(state) if why else self.after(state, step, number)), why
+        return (self.trace.scene.settle(state) if why else self.after(state, step)), why
 
     def early(self, number: int, event: int) -> float:
         """The cost of a step before its line."""

@@ -130,8 +130,8 @@ def _due(run: LogRun) -> tuple[StateFact, ...]:
     if not any(slot.result is StepResult.FAILED for slot in told[-2:]):
         return run.goal
     now = run.course.start
-    for number, step in enumerate(run.steps):
-        now = run.believer.after(now, step, number)
+    for step in run.steps:
+        now = run.believer.after(now, step)
     return tuple(fact for fact in run.goal if run.scene.holds(now, fact)) or run.goal
 
 

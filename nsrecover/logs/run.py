@@ -155,7 +155,7 @@ def run_of(log: FactTrace, until: float = math.inf) -> LogRun:
 def _aim(believer: Believer, course: Course) -> tuple[StateFact, ...]:
     """What a plan is for, if nothing says so: the facts that it brings about when all goes well."""
     planned = believer.course(course.start)
-    own = {*believer.effects, *planned.refused}
+    own = {number for number, step in enumerate(believer.steps) if believer.scene.opaque(step)} | {*planned.refused}
     return (
         tuple(sorted(planned.final - planned.start)) if len(own) < len(believer.steps) and not planned.refused else ()
     )
