@@ -78,17 +78,6 @@ _PREDICATES: dict[str, tuple[str, bool]] = {
     )
     for word in words.split()
 }
-_LEARNED = {"running": Trait.SWITCH, "cracked": Trait.CRACKABLE, "filled": Trait.VESSEL, "open": Trait.DOOR,
-            "toggle_on": Trait.SWITCH, "toggle_off": Trait.SWITCH, "open_obj": Trait.DOOR, "close_obj": Trait.DOOR,
-            "sliced": Trait.SLICEABLE}  # fmt: skip
-"""Predicate or operator -> the trait that its object has, if its kind is not known."""
-_NEEDED = {
-    key: operator.parameters[0].trait
-    for operator in HOUSEHOLD.operators.values()
-    if operator.parameters[0].trait not in ("", Trait.PORTABLE)
-    for key in (operator.name, operator.effects[0].adds[0][0])
-}
-"""Operator of a plan, or condition of a goal -> the trait that its object has."""
 ALIKE = (("under", "below", "beneath", "underneath"), ("near", "next_to", "beside", "close_to"),
          ("attached", "mounted", "fixed", "fastened", "fitted", "connected", "plugged"))  # fmt: skip
 """Relations that say the same; the first is that of goals in words."""
@@ -417,17 +406,10 @@ def _scene(raw: RawTrace, goal: Iterable[StateFact]) -> HouseholdScene:
         learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}
 
     for fact in (fact for event in _observed(raw) for claim in event.claims for fact in claim.facts):
-        if fact[0] in _LEARNED and (noun(fact[1]) not in KINDS or fact[0] not in ("open", "running")):
-            learn(whole(fact[1]), _LEARNED[fact[0]])
         liquids |= set(fact[2:]) - {"*"} if fact[0] == "filled" else set()
     wanted = [*goal]
-    for step in raw.plan:
-        if step.operator in _LEARNED and step.arguments and noun(step.arguments[0]) not in KINDS:
-            learn(step.arguments[0], _LEARNED[step.operator])
     acted = [(step.operator, *step.arguments) for step in raw.plan if step.arguments]
     for key, *terms in (*acted, *wanted):
-        if key in _NEEDED:
-            learn(whole(terms[0]), _NEEDED[key])
         for place in terms[1:] if key in ("put_in", "put_on", "at") else ():
             if not (traits_of(place) | learned.get(noun(place), frozenset())) & {Trait.FLAT, Trait.HOLLOW}:
                 learn(place, Trait.FLAT if key == "put_on" else Trait.HOLLOW)
