@@ -31,8 +31,6 @@ _RATE, _GRIPPER = 0.04, 0.027
 """How often a claim, and one about the gripper, is wrong."""
 _WRITTEN = 0.2
 """The same for facts in the words of programs, relative to those of pictures."""
-_DOUBT = 0.6
-"""How much more often claims are wrong for each event that cannot be true."""
 _NEVER_REPORTED = 0.4
 """Rate of an empty gripper that is reported throughout, however often the robot grasps: it informs nobody."""
 LATE, NOWHERE, UNSEEN = 2.6, 0.4, 0.7
@@ -285,35 +283,6 @@ class View:
         return found
 
 
-def doubt(trace: FactTrace, scene: RoledScene) -> float:
-    """The share of events that cannot be true: two things in one another, what is held lies somewhere, a switch flips.
-
-    No doubt arises from a single event.
-    """
-    strange, last = 0, dict[StateFact, tuple[bool, int]]()
-    for number, event in enumerate(trace.events):
-        facts = [fact for claim in event.claims if claim.holds for fact in claim.facts[:1]]
-        pairs = {fact[1:] for fact in facts if fact[0] in scene.locations and len(fact) == 3}
-        held = {fact[-1] for fact in facts if fact[0] in scene.holding}
-        strange += any(
-            (other, one) in pairs
-            or noun(one) == noun(other)
-            or one in held
-            or scene.carried(other) > scene.carried(one)
-            for one, other in pairs
-        )
-        for claim in event.claims:
-            fact = claim.facts[0]
-            if len(fact) == 2 and any(fact[0] == state for state, _ in scene.switches.values()):
-                before, since = last.get(fact, (claim.holds, number))
-                told = any(same(fact[1], name) for one in trace.events[since + 1 : number + 1] if one.action
-                           for name in one.action.arguments)  # fmt: skip
-                strange += before != claim.holds and not told
-                last[fact] = claim.holds, number
-    share = strange / (len(trace.events) + 3)
-    return share if share > 0.1 else 0.0
-
-
 Wrong = tuple[tuple[tuple[str, float], ...], float]
 """The channels of wrong claims with their certainty, and the cost of what is no matter of rates."""
 
@@ -337,12 +306,11 @@ class Simulator:
         grasps = sum(step.operator in self.scene.grasping for step in self.steps)
         reported = any(view.held for view in self.views)
         counts = sum((view.counts() for view in (*self.views, self.last)), Counter[str]())
-        strange = _DOUBT * doubt(trace, self.scene)
         # What a robot writes down itself is wrong less often than what is read off pictures.
         self.written = not isinstance(trace.scene, HouseholdScene)
         base = _WRITTEN if self.written else 1.0
         self.rates = {
-            channel: min(0.45, base * (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
+            channel: min(0.45, base * (_GRIPPER if channel in (EMPTY, HELD) else _RATE)) for channel in counts
         }
         if grasps and not reported and counts[EMPTY] > 1:
             self.rates[EMPTY] = max(self.rates[EMPTY], _NEVER_REPORTED)
