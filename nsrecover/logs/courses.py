@@ -635,6 +635,25 @@ class Starts(Simulator):
                         done.add((name, fact[2]))
                         rest = frozenset(f for f in start if f[0] not in self.scene.locations or f[1] != name)
                         yield rest | {(self.scene.locations[0], name, fact[2])}
+        yield from self._hidden(start)
+
+    def _hidden(self, start: State) -> Iterator[State]:
+        """Initial states in which what was never seen is behind a door."""
+        where = self.scene.locations[:1]
+        for slot in self.slots:
+            thing = next(iter(slot.step.arguments), "")
+            early = any(thing in view.names or view.held == thing for view in self.views[: slot.last + 1])
+            if slot.step.operator in self.scene.grasping and where and not early and not is_slice(thing):
+                for door in self.doors:
+                    yield frozenset(f for f in start if f[:2] != (where[0], thing)) | {(where[0], thing, door)}
+
+    @cached_property
+    def doors(self) -> list[str]:
+        """Objects that steps or claims open."""
+        opened = {step.arguments[0] for step in self.steps if step.operator in self.scene.switches}
+        opened |= {f[1] for v in self.views for _, facts, _, _ in v.others for f in facts if f[0] == "open"}
+        return [name for name in self.trace.scene.objects if name in opened and not self.scene.carried(name)
+                and "door" in self.trace.scene.objects[name]]  # fmt: skip
 
     def settled(self, course: Course) -> Course:
         """The same course from the initial state that fits the claims best."""

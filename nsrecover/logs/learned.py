@@ -132,7 +132,8 @@ class _Suggested:
         """Operator -> what changes after it of its objects, with variables, unless it is seen otherwise after it."""
         found, denied = dict[str, set[tuple[StateFact, bool]]](), dict[str, set[tuple[StateFact, bool]]]()
         ends = list(self._ends())
-        for (number, event, step), until in zip(ends, [*(n for n, *_ in ends[1:]), len(self.raw.events)], strict=True):
+        untils = (*(number for number, *_ in ends[1:]), len(self.raw.events))
+        for (number, event, step), until in zip(ends, untils, strict=False):
             if event.result is StepResult.FAILED:
                 continue
             names = {name: f"?x{k}" for k, name in enumerate(step.arguments)}

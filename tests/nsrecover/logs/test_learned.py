@@ -8,6 +8,7 @@ import pytest
 
 from nsrecover.logs import LogExplanation, RootCause, explain_log
 from nsrecover.logs.readers import pddl, steps
+from nsrecover.logs.trace import RawTrace, TraceEvent
 from nsrecover.logs.understanding import understood
 
 BOX, THING, OTHER = "wet cell", "glass rod", "steel rod"
@@ -106,6 +107,11 @@ def test_an_object_of_the_goal_that_nothing_names_leaves_the_verdict_open() -> N
     assert found.finding.cause is RootCause.UNKNOWN
     assert found.confidence == 0.0
     assert "copper rod" in found.open_question
+
+
+def test_a_trace_in_which_nothing_ended_is_read() -> None:
+    raw = RawTrace(goal=f"the {THING} is in the {BOX}", events=(TraceEvent("00:01", seen=frozenset((THING, BOX))),))
+    assert explain_log(understood(raw)).finding.cause is RootCause.UNKNOWN
 
 
 def test_an_action_that_changes_nothing_is_still_a_step_of_the_plan() -> None:
