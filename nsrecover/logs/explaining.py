@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.names import same_stuff
+from nsrecover.domains.household.scene import ONE_HANDED, HouseholdScene
 from nsrecover.logs.confidence import confidence, features, open_question
 from nsrecover.logs.correction import correct, reaches
 from nsrecover.logs.courses import Course
@@ -94,7 +95,7 @@ def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogE
     correction: tuple[Action, ...] | None = ()
     start = _start(run, finding)
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, run.steps, until=until) if conditions else None
+        correction = _correction(run, start, conditions, until) if conditions else None
     if not correction and finding.step in run.steps and run.scene.opaque(finding.step):
         # What the failed step should have done is not known: the plan goes on from it.
         correction = tuple(run.steps[run.steps.index(finding.step) :])
@@ -113,6 +114,16 @@ def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogE
         _assumed(run, (*(correction or ()), *finding.missing)), run.home.domain, (*run.log.unread, *unread),
         ", ".join(late),
     )  # fmt: skip
+
+
+def _correction(run: LogRun, start: State, conditions: Sequence[StateFact], until: float) -> tuple[Action, ...] | None:
+    """A plan to the goal; by one hand, if the robot never opened or switched anything with a full one."""
+    home, used = run.home, [n for n, step in enumerate(run.steps) if step.operator in run.scene.switches]
+    if isinstance(home, HouseholdScene) and not any(run.scene.held(run.before(number)) for number in used):
+        careful = replace(home, static=home.static | {ONE_HANDED})
+        if (found := correct(start, conditions, careful, run.steps, until=until)) is not None:
+            return found
+    return correct(start, conditions, home, run.steps, until=until)
 
 
 def _assumed(run: LogRun, steps: Sequence[Action]) -> tuple[str, ...]:
