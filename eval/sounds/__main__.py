@@ -87,8 +87,8 @@ def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any
     result["strange"] = _strange(config, model, snr_db)
     result["enrolled"] = _enrolled(config, model, snr_db)
     if config.baseline:
-        fitted = [(label, features(*sound)) for label, *sound in _clips(config, _FIT, snr_db)]
-        baseline = SpectralBaseline.fit([row for _, row in fitted], [label for label, _ in fitted])
+        others = [(features(samples, rate_hz), label) for label, samples, rate_hz in _clips(config, _FIT, snr_db)]
+        baseline = SpectralBaseline.fit([row for row, _ in others], [label for _, label in others])
         result["baseline"] = scores(model, actual, np.array(baseline.predict(rows)), config.seed)
     return result
 

@@ -1,11 +1,10 @@
 """Reader of YAML from files of others: plain values, and no keys that merge mappings, which unpack to any size."""
 
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from nsrecover.util.untrusted_json import read_text
+from nsrecover.util.untrusted_json import Parsed, read_text
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -23,7 +22,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         super().flatten_mapping(node)
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> Parsed:
     """What a YAML text holds.
 
     Raises:
@@ -33,7 +32,7 @@ def parse_yaml(text: str) -> Any:
     return yaml.load(text, _Loader)
 
 
-def read_yaml(path: str | Path, max_bytes: int) -> Any:
+def read_yaml(path: str | Path, max_bytes: int) -> Parsed:
     """What a YAML file holds; of a larger file, only the limit is read.
 
     Raises:
