@@ -119,8 +119,16 @@ class _Suggested:
 
     def _moves(self, name: str) -> bool:
         """Whether something goes places by itself: no action takes it, and its place changes."""
-        taken = any(name in step.arguments for step in self.steps)
-        return not taken and len({given[2] for _, given, _ in self.claims if given[:2] == ("at", name)}) > 1
+        return name in self._moving
+
+    @cached_property
+    def _moving(self) -> set[str]:
+        taken = {name for step in self.steps for name in step.arguments}
+        places: dict[str, set[str]] = {}
+        for _, given, _ in self.claims:
+            if given[0] == "at" and given[1] not in taken:
+                places.setdefault(given[1], set()).add(given[2])
+        return {name for name, found in places.items() if len(found) > 1}
 
     def _ends(self) -> Iterator[tuple[int, TraceEvent, Action]]:
         for number, event in enumerate(self.raw.events):
@@ -138,8 +146,9 @@ class _Suggested:
                 continue
             names = {name: f"?x{k}" for k, name in enumerate(step.arguments)}
             for when, given, holds in self.claims:
-                own = [term in names or (place == 0 and self._moves(term)) for place, term in enumerate(given[1:])]
-                if not number <= when < max(until, number + 1) or not all(own) or not names.keys() & {*given[1:]}:
+                if not number <= when < max(until, number + 1) or not names.keys() & {*given[1:]}:
+                    continue
+                if not all(term in names or (place == 0 and self._moves(term)) for place, term in enumerate(given[1:])):
                     continue
                 lifted = (given[0], *(names.get(term, term) for term in given[1:]))
                 before = [value for n, one, value in self.claims if n < number and one == given]
@@ -176,6 +185,10 @@ class _Suggested:
             found[step.operator] = _needing(found[step.operator], need)
         return found
 
+    @cached_property
+    def _shown(self) -> set[tuple[StateFact, bool]]:
+        return {(one, True) for _, one, value in self.claims if value}
+
     def _made(self, given: StateFact, holds: bool, until: int, found: Mapping[str, Operator]) -> bool:
         """Whether a step up to one brings a fact about, or it is seen at the end; or it is as it has always been."""
         made = {
@@ -183,7 +196,7 @@ class _Suggested:
             for step in self.steps[:until]
             for one, value in _changes(found[step.operator])
         }
-        made |= {(one, True) for _, one, value in self.claims if value and until == len(self.steps)}
+        made |= self._shown if until == len(self.steps) else set()
         return (given, holds) in made or (not holds and (given, True) not in made)
 
     def _maker(self, given: StateFact, holds: bool, until: int, found: dict[str, Operator]) -> Action | None:
