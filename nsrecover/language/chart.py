@@ -31,7 +31,7 @@ from typing import Any, TypeAlias
 Meaning: TypeAlias = Any
 """What a builder makes of the meanings of a rule's parts; hashable."""
 _PART = re.compile(r'(?:(?P<label>\w+):)?(?P<symbol>"[^"]*"|<[^>]+>|\w+)(?P<times>[?*+]?)')
-_END = re.compile(r"(\w*)(?:\((.*)\))?((?: \w+=\w+)*) ?(-?[\d.]+)?")
+_END = re.compile(r"(\w*(?::[\w=@~!]*)?)(?:\((.*)\))?((?: \w+=\w+)*) ?(-?[\d.]+)?")
 _FORMS = ("", "ing", "ed", "en")
 _EACH_FORM = re.compile(r"^\w+~\n(?:(?:[ \t].*)?\n)+", re.MULTILINE)
 _MOST = 48

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from tests.foreign.test_foreign_pddl import READ, TABLE, WAYS
+from tests.foreign.test_foreign_pddl import CASES, TABLE, WAYS, domain_in
 
 THEIR_READER_LACKS = (
     "predicates before constants and types", "empty lists", "either in a parameter",
@@ -18,7 +18,11 @@ THEIR_READER_LACKS = (
     "a predicate that follows from itself", "two rules for one predicate", "a parent type that is not declared",
     "constants that are objects, too", "comments, tabs and a byte order mark", "hyphens and digits everywhere",
 )  # fmt: skip
-WALKS = [READ[case][:4] for case in READ if case not in THEIR_READER_LACKS]
+WALKS = [
+    (domain_in(row), row.get("init", ""), row["goal"], row.get("objects", ""))
+    for case, row in CASES["read"].items()
+    if case not in THEIR_READER_LACKS
+]
 WALKS += [(WAYS.format(cost="3"), TABLE, "(at l)", "k h l - place")]
 
 

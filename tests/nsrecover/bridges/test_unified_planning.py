@@ -265,7 +265,7 @@ def test_mistakes_are_told(delivery) -> None:
     with pytest.raises(InvalidConfiguration, match="name the objects"):
         repair(world.problem, plan, {world.at(world.go.parameter("a")): True})
     for state in (None, [], {"busy": True}, {world.busy: "yes"}, {1: True}):
-        with pytest.raises(InvalidConfiguration, match="expected (the state as|a fluent of)"):
+        with pytest.raises(InvalidConfiguration, match=r"expected (the state as|a fluent of)"):
             repair(world.problem, plan, state)
     with pytest.raises(InvalidPlan, match="0 <= after <= 4"):
         repair(world.problem, plan, {}, after=5)
