@@ -10,7 +10,7 @@ from nsrecover.core import PLACE, Camera, FactScene, ObjectStates, Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.household.names import operated_by
-from nsrecover.perception.household import HouseholdPerceiver, Sign
+from nsrecover.perception.household import HouseholdPerceiver, Sign, worth
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard
 from nsrecover.perception.states import StateCrops, state_masks
 
@@ -174,7 +174,7 @@ def test_a_reading_is_as_certain_as_it_is_whatever_is_expected() -> None:
         assert found.certainty["open", "fridge"] == pytest.approx(0.8)
 
 
-def test_readings_of_one_value_count_for_less_and_in_one_view_for_hardly_anything() -> None:
+def test_readings_of_one_value_count_for_less_the_nearer_their_places_are() -> None:
     reader = Reader({"fridge": {"open": {"closed": 0.1, "open": 0.9}}})
     perceiver = HouseholdPerceiver(HOME, reader)
     perceiver._support = Relations()  # type: ignore[assignment]
@@ -182,14 +182,25 @@ def test_readings_of_one_value_count_for_less_and_in_one_view_for_hardly_anythin
     def sure(x_m: float) -> float:
         return perceiver(seen("fridge", x_m=x_m)).certainty["open", "fridge"]
 
-    first, same, other = sure(0.0), sure(0.05), sure(0.5)
+    first, same, other = sure(0.0), sure(0.0), sure(1.5)
     assert first == pytest.approx(0.9)
-    assert 0.5 < same < 0.6 < other < first
+    assert 0.5 < same < other < first
     reader._found = {"fridge": {"open": {"closed": 0.9, "open": 0.1}}}
     assert sure(0.0) == pytest.approx(0.9), "it has changed"
     reader._found = {"fridge": {"open": {"closed": 0.1, "open": 0.9}}}
+    perceiver.expect(START, START | {("cracked", "egg")})
+    assert sure(1.5) < other, "an action that leaves it as it was makes no reading new"
     perceiver.expect(START, START | {("open", "fridge")})
     assert sure(0.0) == pytest.approx(0.9), "an action may have changed it"
+
+
+def test_many_readings_from_one_place_are_worth_less_than_two_from_elsewhere() -> None:
+    place = np.zeros(3, np.float32)
+    apart = [place, place + np.float32(2.0)]
+    assert worth([place]) == 1.0
+    assert worth([place] * 100) < worth(apart)
+    numbers = [worth([place] * number) for number in range(6)]
+    assert numbers == sorted(numbers)
 
 
 @pytest.mark.parametrize("heard", [True, False])
