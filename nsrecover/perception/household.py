@@ -170,6 +170,8 @@ class HouseholdPerceiver:
             certainty[PLACE, name] = sure
             if ("holding", name) in found:  # in the hand nothing tells how it stands
                 chances.pop(("toppled", name), None)
+            for place in (fact[2] for fact in found if fact[0] == "at"):  # what lies in a vessel looks like a liquid
+                chances.pop(("filled", place), None)
         self._pieces(observation, facts, certainty)
         self._listen(chances, self._events({name: found for name, (found, _) in places.items()}))
         for prop, each in chances.items():

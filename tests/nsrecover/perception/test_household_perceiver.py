@@ -174,6 +174,15 @@ def test_a_reading_is_as_certain_as_it_is_whatever_is_expected() -> None:
         assert found.certainty["open", "fridge"] == pytest.approx(0.8)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_lies_in_a_vessel_is_not_read_as_its_contents(inside: bool) -> None:
+    reader = Reader({"mug": {"filled": {"empty": 0.1, "milk": 0.9}}})
+    relations = Relations(("at", "bread", "mug" if inside else "countertop"), ("at", "mug", "countertop"))
+    found = scene(seen("mug", "bread"), relations, reader=reader)
+    assert (("filled", "mug", "milk") in found.facts) != inside
+    assert found.knows(("filled", "mug")) != inside
+
+
 def test_readings_of_one_value_count_for_less_the_nearer_their_places_are() -> None:
     reader = Reader({"fridge": {"open": {"closed": 0.1, "open": 0.9}}})
     perceiver = HouseholdPerceiver(HOME, reader)
