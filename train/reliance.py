@@ -12,8 +12,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +23,8 @@ from scipy.optimize import minimize
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.models.states import SHIPPED, StateModel, relied_on
-from nsrecover.perception.states import read_states, state_masks
+from nsrecover.models.states import SHIPPED, StateConfig, StateModel, relied_on
+from nsrecover.perception.states import Alike, read_states, state_masks
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 from train.state_labels import shown_in, states_of, values_of, visible_variables
@@ -33,6 +33,8 @@ SIZES = (150.0, 600.0, 2500.0)
 """Limits of the size classes, pixels."""
 APART_M = (0.0, 0.15, 0.3, 0.6, 1.0, 1.6, 10.0)
 """Limits of the classes of distance between two cameras; the first class is that of equal places."""
+ENOUGH = 100
+"""Summed variance of errors from which on a class of distances counts in full."""
 PRIOR = 2.0
 """Objects that count as much as what is assumed: that a size class is as all sizes, and these as readings say."""
 
@@ -84,15 +86,23 @@ def learn(
     """
     model = StateModel.load(states)
     model.config = replace(model.config, reliance={})
-    found = [each for path in data for each in readings_in(path, model)]
-    by = _grouped(found, "variable")
-    reliance = {variable: fitted(own) for (variable,), own in by.items()}
-    sizes = {variable: _by_size(own, reliance[variable]) for (variable,), own in by.items()}
-    metrics = {**model.config.metrics, "reliance": {"readings": len(found), "sizes": sizes, "alike": alike(found)}}
-    model.config = replace(model.config, sizes=SIZES, reliance=reliance, metrics=metrics)
+    model.config = fit(model.config, [each for path in data for each in readings_in(path, model)])
     model.save(out)
-    print(json.dumps(metrics["reliance"], indent=1))
-    print(f"{len(found)} readings, written to {out}")
+    print(json.dumps(model.config.metrics["reliance"], indent=1), f"written to {out}", sep="\n")
+
+
+def fit(config: StateConfig, found: Sequence[SeenState]) -> StateConfig:
+    """The configuration of a model that relies on readings as far as they were measured to be right."""
+    by = {variable: own for (variable,), own in _grouped(found, "variable").items()}
+    reliance = {variable: fitted(own) for variable, own in by.items()}
+    pairs = {variable: correlations(own) for variable, own in by.items()}
+    sizes = {variable: _by_size(own, reliance[variable]) for variable, own in by.items()}
+    kitchens = len({each.kitchen for each in found})
+    measured = {"readings": len(found), "kitchens": kitchens, "sizes": sizes, "pairs": pairs}
+    objects = {variable: len({(each.kitchen, each.name) for each in own}) for variable, own in by.items()}
+    curves = {variable: alike(each, objects[variable]) for variable, each in pairs.items()}
+    metrics = {**config.metrics, "reliance": measured}
+    return replace(config, sizes=SIZES, reliance=reliance, alike=curves, metrics=metrics)
 
 
 def readings_in(path: Path, model: StateModel) -> Iterator[SeenState]:
@@ -165,33 +175,44 @@ def _fit(readings: Sequence[SeenState], prior: tuple[float, float]) -> tuple[flo
     return round(float(best.x[0]), 3), round(float(best.x[1]), 3)
 
 
-def alike(readings: Sequence[SeenState]) -> list[dict[str, Any]]:
-    """Correlation of the errors of two readings of one state, and how often the second errs if the first does."""
+def correlations(readings: Sequence[SeenState]) -> list[dict[str, float]]:
+    """Correlation of the errors of two readings of one state, by how far apart the cameras were."""
     rates = {
-        name: float(np.mean([not each.right for each in own]))
-        for (name,), own in _grouped(readings, "variable").items()
+        value: _mean([not each.right for each in own]) or 0.0 for (value,), own in _grouped(readings, "true").items()
     }
-    sums = np.zeros((len(APART_M), 4))
-    for own in _grouped(readings, "kitchen", "name", "variable", "true").values():
-        rate = rates[own[0].variable]
+    sums = np.zeros((len(APART_M), 3))
+    for (_, _, value), own in _grouped(readings, "kitchen", "name", "true").items():
+        rate = rates[value]
         for one, other in combinations(own, 2):
-            apart = math.dist(one.place, other.place)
-            number = int(np.searchsorted(APART_M, apart, side="left"))
-            wrong = not one.right, not other.right
-            sums[number] += (1, (wrong[0] - rate) * (wrong[1] - rate), rate * (1 - rate), all(wrong))
+            number = int(np.searchsorted(APART_M, round(math.dist(one.place, other.place), 4)))
+            both = ((not one.right) - rate) * ((not other.right) - rate)
+            sums[number] += (1, both, rate * (1 - rate))
     return [
         {
             "to_m": limit,
             "pairs": int(pairs),
+            "expected": round(spread, 1),
             "correlation": round(both / max(spread, 1e-9), 3),
-            "both_wrong": int(wrong),
         }
-        for limit, (pairs, both, spread, wrong) in zip(APART_M, sums, strict=True)
+        for limit, (pairs, both, spread) in zip(APART_M, sums, strict=True)
     ]
 
 
-def _variable(reading: SeenState) -> str:
-    return reading.variable
+def alike(found: Sequence[Mapping[str, float]], objects: int) -> Alike:
+    """The curve that fits correlations best; that of readings of few objects is much like the default."""
+    limits = [each["to_m"] for each in found]
+    middles = np.array([0.0, *((low + high) / 2 for low, high in pairwise(limits[:-1])), limits[-2] + 0.4])
+    weights = np.array([min(each["expected"], ENOUGH) / ENOUGH for each in found])
+    measured = np.array([each["correlation"] for each in found])
+
+    start = np.array(list(asdict(Alike()).values()))
+
+    def loss(curve: Any) -> float:
+        fits = curve[1] + (curve[0] - curve[1]) * np.exp(-middles / curve[2])
+        return float(weights @ (fits - measured) ** 2 + 5 * PRIOR / objects * ((curve - start) ** 2).sum())
+
+    best = minimize(loss, start, bounds=((0.0, 0.95), (0.0, 0.95), (0.1, 2.0)))
+    return Alike(*(round(float(each), 3) for each in best.x))
 
 
 def _grouped(readings: Sequence[SeenState], *fields: str) -> dict[tuple[str, ...], list[SeenState]]:

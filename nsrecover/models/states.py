@@ -25,7 +25,7 @@ from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, built, restore
 from nsrecover.models.encoder import convolutions
-from nsrecover.perception.states import GEOMETRY, StateCrops
+from nsrecover.perception.states import GEOMETRY, Alike, StateCrops
 from nsrecover.util.untrusted_json import JsonMapping
 
 Value = TypeVar("Value")
@@ -61,8 +61,9 @@ class StateConfig:
             seen.
         sizes: limits of the size classes of the largest mask of an object, pixels.
         reliance: variable -> for each size class, by how much the logarithms of what is weighed are multiplied, and
-            what is added to those of all values but the first one; from `python -m eval.looks`, which measures how
+            what is added to those of all values but the first one; from `python -m train.reliance`, which measures how
             often readings are wrong in kitchens that were not learned from.
+        alike: variable -> how alike the errors of two readings are there, see `Alike`.
         crop_size: side of a crop, pixels.
         widths: channels of the convolutions.
         metrics: measurements after training.
@@ -81,6 +82,7 @@ class StateConfig:
     shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     sizes: tuple[float, ...] = ()
     reliance: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    alike: Mapping[str, Alike] = field(default_factory=dict)
     crop_size: int = 48
     widths: tuple[int, ...] = (24, 48, 96, 96)
     metrics: JsonMapping = field(default_factory=dict)

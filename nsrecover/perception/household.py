@@ -25,14 +25,10 @@ from nsrecover.domains.properties import changed, held
 from nsrecover.perception.objects.shared_numbers import with_shared_numbers
 from nsrecover.perception.objects.support import FLOOR, SupportRelations
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
-from nsrecover.perception.states import StateReader, read_states, state_masks
+from nsrecover.perception.states import Alike, StateReader, read_states, state_masks, worth
 
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
-ALIKE, ALIKE_ELSEWHERE, APART_M = 0.6, 0.13, 0.6
-"""Correlation of the errors of two readings of one unchanged state by cameras in one place, and in places far apart;
-it falls with the distance of the places on this scale. `python -m train.reliance` measures it in held-out kitchens:
-0.35 up to 0.6 m, 0.18 up to 1.6 m. Many looks from one place are worth less than two, and from everywhere eight."""
 HEARD = 300.0
 """How much more likely a sound is if an object that it can come from has changed than if none has."""
 HINTED = 5.0
@@ -114,6 +110,7 @@ class HouseholdPerceiver:
         reader: reads states from crops, such as `nsrecover.models.states.StateModel.load()`; None: states stay unknown.
         ears: hears; None: recordings do not count.
         signs: sounds that say whether something runs.
+        alike: state variable -> how alike the errors of two readings are.
 
     Attributes:
         heard: what was heard before the last observation; None without ears.
@@ -125,7 +122,9 @@ class HouseholdPerceiver:
         reader: StateReader | None = None,
         ears: SoundPerceiver | None = None,
         signs: Sequence[Sign] = (),
+        alike: Mapping[str, Alike] | None = None,
     ) -> None:
+        self._alike = alike or {}
         self._instance, self._reader, self._ears = instance, reader, ears
         kinds = Counter(noun(name) for name in instance.objects)
         self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
@@ -283,10 +282,10 @@ class HouseholdPerceiver:
 
     def _tempered(self, prop: Property, chances: Mapping[str, float], place: FloatArray) -> dict[str, float]:
         """What a reading adds to earlier ones of the same value, whose errors are alike: see `worth`."""
-        earlier = self._places_of[prop, max(chances, key=chances.__getitem__)]
-        before = worth(earlier)
+        earlier, alike = self._places_of[prop, max(chances, key=chances.__getitem__)], self._alike.get(prop[0], Alike())
+        before = worth(earlier, alike)
         earlier.append(place)
-        weight = max(worth(earlier) - before, 0.0)
+        weight = max(worth(earlier, alike) - before, 0.0)
         raised = {value: max(chance, 1e-6) ** weight for value, chance in chances.items()}
         total = sum(raised.values())
         return {value: each / total for value, each in raised.items()}
@@ -407,22 +406,3 @@ class HouseholdPerceiver:
     def _is_only(self, name: str, sign: Sign, kinds: Mapping[str, int]) -> bool:
         """Whether a sign is about an object, and about no other one of the scene."""
         return noun(name) == sign.kind and kinds[sign.kind] == 1 and sign.variable in self._instance.domain.variables
-
-
-def worth(places: Sequence[FloatArray]) -> float:
-    """How many independent readings count as much as readings of one unchanged state.
-
-    A reading counts as 1 / (its summed correlation with all of them, itself included). At equal correlations r, n
-    readings count as n / (1 + (n - 1) r) (the design effect of Kish, 1965): many looks from one place are hardly
-    more than one look.
-
-    Args:
-        places: where the camera was at each of them, (3,) metres.
-    """
-    if not places:
-        return 0.0
-    each = np.asarray(places, np.float64)
-    apart = np.linalg.norm(each[:, None] - each, axis=2)
-    alike = ALIKE_ELSEWHERE + (ALIKE - ALIKE_ELSEWHERE) * np.exp(-apart / APART_M)
-    np.fill_diagonal(alike, 1.0)
-    return float((1.0 / alike.sum(axis=1)).sum())

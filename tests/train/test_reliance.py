@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from nsrecover.models.states import relied_on
-from train.reliance import SeenState, alike, fitted
+from nsrecover.perception.states import Alike
+from train.reliance import SeenState, alike, correlations, fitted
 
 
 def readings(right: float, claimed: float, objects: int = 40, alike_by_object: bool = False) -> list[SeenState]:
@@ -36,7 +37,18 @@ def test_a_class_of_which_nothing_was_seen_is_as_all_are() -> None:
 
 
 def test_errors_that_come_together_are_alike() -> None:
-    together = alike(readings(0.75, 0.9, 400, alike_by_object=True))
-    apart = alike(readings(0.75, 0.9, 400))
+    together = correlations(readings(0.75, 0.9, 400, alike_by_object=True))
+    apart = correlations(readings(0.75, 0.9, 400))
     assert together[1]["pairs"] == apart[1]["pairs"] == 400
     assert together[1]["correlation"] > 0.9 > 0.2 > apart[1]["correlation"]
+
+
+def test_the_curve_goes_through_what_was_measured_and_few_objects_hardly_count() -> None:
+    limits = (0.0, 0.15, 0.3, 0.6, 1.0, 1.6, 10.0)
+    found = [
+        {"to_m": limit, "pairs": 999, "expected": 999.0, "correlation": 0.9 if limit < 0.2 else 0.0} for limit in limits
+    ]
+    many, few = alike(found, 1000), alike(found, 1)
+    assert many.here > 0.8 > 0.1 > many.elsewhere
+    assert abs(few.here - Alike().here) < abs(many.here - Alike().here)
+    assert abs(few.elsewhere - Alike().elsewhere) < 0.1

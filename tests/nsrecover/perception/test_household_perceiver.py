@@ -10,9 +10,9 @@ from nsrecover.core import PLACE, Camera, FactScene, ObjectStates, Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.household.names import operated_by
-from nsrecover.perception.household import HouseholdPerceiver, Sign, worth
+from nsrecover.perception.household import HouseholdPerceiver, Sign
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard
-from nsrecover.perception.states import StateCrops, state_masks
+from nsrecover.perception.states import Alike, StateCrops, state_masks, worth
 
 HOME = household(
     ["countertop", "sink", "faucet", "fridge", "bread", "toaster", "mug", "plate"],
@@ -206,10 +206,12 @@ def test_readings_of_one_value_count_for_less_the_nearer_their_places_are() -> N
 def test_many_readings_from_one_place_are_worth_less_than_two_from_elsewhere() -> None:
     place = np.zeros(3, np.float32)
     apart = [place, place + np.float32(2.0)]
-    assert worth([place]) == 1.0
-    assert worth([place] * 100) < worth(apart)
-    numbers = [worth([place] * number) for number in range(6)]
+    assert worth([place], Alike()) == 1.0
+    assert worth([place] * 100, Alike()) < worth(apart, Alike())
+    numbers = [worth([place] * number, Alike()) for number in range(6)]
     assert numbers == sorted(numbers)
+    stubborn = Alike(0.8, 0.8)  # what is misread from everywhere
+    assert worth(apart, stubborn) == pytest.approx(worth([place] * 2, stubborn))
 
 
 @pytest.mark.parametrize("heard", [True, False])
