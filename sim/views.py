@@ -67,7 +67,6 @@ def record(
     only: str = "",
     held: bool = True,
     held_out: bool = False,
-    times: int = 1,
 ) -> None:
     """Record views of vessels, food and appliances in kitchens.
 
@@ -78,8 +77,8 @@ def record(
         sensor: name of the sensor through which the robot sees.
         only: kind of what is looked at, several times as often; empty: everything that has states.
         held: whether vessels are looked at in the hand, too, which takes most of the time.
-        held_out: whether their layouts are those that no training sees, instead of the others.
-        times: observations from each place.
+        held_out: whether their layouts are those that no training sees, and there are two observations from each place:
+            for `python -m train.reliance`.
     """
     if kitchens < 1 or seed < 0:
         raise InvalidConfiguration(
@@ -90,7 +89,7 @@ def record(
     made = (
         view
         for number in tqdm(range(kitchens), unit="kitchen")
-        for view in views_of(seed, number, by, only, held, layouts, times)
+        for view in views_of(seed, number, by, only, held, layouts, 1 + held_out)
     )
     write_archive(out / "demonstrations.h5", made)
     print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")

@@ -73,7 +73,7 @@ class SeenState:
 
 
 def learn(
-    data: Annotated[list[Path], typer.Option(help="demonstrations.h5 of python -m sim.views --held-out --times 2")],
+    data: Annotated[list[Path], typer.Option(help="demonstrations.h5 of python -m sim.views --held-out")],
     states: Path = SHIPPED,
     out: Path = SHIPPED,
 ) -> None:
