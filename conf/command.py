@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import hydra
 import typer
+import yaml
 from hydra._internal import hydra as composition
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
@@ -106,22 +107,24 @@ def register(name: str, schema: type) -> None:
     if primary(name) is None:
         groups: list[Any] = [{group: chosen} for group, chosen in groups_of(name, schema).items()]
         defaults = [f"{name}_schema", *groups, {"hydra": "command"}, "_self_"]
-        store.store(name=name, node={"defaults": defaults, **_movable(schema)})
+        store.store(name=name, node={"defaults": defaults, **_movable(name, schema)})
 
 
-def _movable(schema: type) -> dict[str, str]:
-    """Settings that are folders of the group `paths` by default, so that they move with them."""
+def _movable(name: str, schema: type) -> dict[str, str]:
+    """Settings that are folders of the group `paths` by default, which move with them; an empty `out` becomes one."""
     known: Any = OmegaConf.to_container(
         OmegaConf.create({"paths": OmegaConf.load(CONF / "paths" / "default.yaml")}).paths, resolve=True
     )
-    moved = {}
     names = _names(schema)
+    moved = {
+        each.name: f"${{paths.outputs}}/{name}" for each in fields(schema) if (each.name, each.default) == ("out", "")
+    }
     folder_of_datasets = any(each.name == "errors" and each.default is None for each in fields(schema))
     if folder_of_datasets and "seed" in names:
         other = ",${scene}" if "scene" in names else ""
         moved["errors"] = f"${{errors_folder:${{paths.errors}},${{seed}}{other}}}"
     for each in fields(schema):
-        if each.default is MISSING or not isinstance(each.default, str):
+        if each.default is MISSING or not isinstance(each.default, str) or not each.default:
             continue
         inside = [key for key, folder in known.items() if f"{each.default}/".startswith(f"{folder}/")]
         if inside:
@@ -184,6 +187,10 @@ def config_errors(name: str, schema: type, tracebacks: bool = False) -> Iterator
         if tracebacks:
             raise
         raise _translated(problem, name, schema) from problem
+    except yaml.YAMLError as problem:
+        if tracebacks:
+            raise
+        raise InvalidConfiguration(f"expected YAML with plain values, found: {problem}") from problem
     except ValueError as problem:
         if tracebacks or "Config group override must be" not in str(problem):
             raise

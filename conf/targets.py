@@ -66,6 +66,10 @@ _PLAIN = ("help", "hydra_help", "job", "mode", "output_subdir", "overrides", "ru
 """Settings of Hydra that are texts by their schema, so that no interpolation can put a target there."""
 
 
+_OWN_FOLDERS = ("${out}", "${demo_folder:${out},${scenario},${paths.outputs}}")
+"""Folders of runs that the project's own settings name: the output folder of a command."""
+
+
 def check_composed(config: DictConfig) -> None:
     """Check a whole configuration, Hydra's own settings included, before anything of it runs.
 
@@ -83,6 +87,12 @@ def check_composed(config: DictConfig) -> None:
     foreign += [f"env_set {name}" for name in start["job"].get("env_set") or ()]
     foreign += [each for name, part in start.items() if name not in _PLAIN for each in _runs(part) if each not in own]
     foreign += [f"filename {name}" for name in _files(start) if not _inside(name, start["job"])]
+    asked = {each.partition("=")[0].lstrip("+") for each in (start.get("overrides") or {}).get("hydra") or ()}
+    foreign += [
+        f"hydra.{each}.dir={start[each]['dir']}"
+        for each in ("run", "sweep")
+        if f"hydra.{each}.dir" not in asked and _elsewhere(config.hydra[each])
+    ]
     if foreign:
         raise InvalidConfiguration(
             f"expected a _target_ of this project, and of Hydra in hydra.*, found {foreign[0][:80]!r}."
@@ -120,6 +130,14 @@ def _inside(name: str, job: dict[str, Any]) -> bool:
     for key in ("name", "config_name"):
         path = path.replace(f"${{hydra.job.{key}}}", str(job.get(key)))
     return not Path(path).is_absolute() and ".." not in Path(path).parts and "${" not in path
+
+
+def _elsewhere(part: DictConfig) -> bool:
+    """Whether a folder is another one than the working folder, one in it, or the output folder of the command."""
+    if OmegaConf.to_container(part, resolve=False)["dir"] in _OWN_FOLDERS:  # type: ignore[call-overload, index]
+        return False
+    folder = Path(str(part.dir))
+    return folder.is_absolute() or ".." in folder.parts
 
 
 def _own() -> tuple[str, ...]:

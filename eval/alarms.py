@@ -37,7 +37,6 @@ class AlarmsConfig(Settings):
     demos: str = "data/demos_sensed"
     alphas: list[float] = field(default_factory=lambda: [0.01, 0.05, 0.1])
     cache: str = "data/cache"
-    out: str = "outputs/alarms"
 
 
 def measure(config: AlarmsConfig, _: Run) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from eval.common.statistics import Share, bootstrap_interval, grouped, share_of
+from eval.common.statistics import bootstrap_interval, grouped, share_of
 from eval.common.synthetic_states import SyntheticErrorState, enlarged, of_example, problem
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, number, percent_of
+from eval.common.tables import document, markdown_table, number, percent_of, with_interval
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.recovery import Recovery
 from nsrecover.planning.planner import RecoveryPlanner
@@ -53,7 +53,6 @@ class AnytimeConfig(Settings):
     budgets_ms: list[float] = field(default_factory=lambda: [1, 2, 5, 10, 20, 50, 100, 200])
     best_s: float = 2.0
     checkpoint: str | None = None
-    out: str = "outputs/anytime"
 
 
 @dataclass(frozen=True)
@@ -156,17 +155,11 @@ def _metrics(found: Sequence[tuple[Bounded, float]]) -> dict[str, Any]:
     }
 
 
-def _cell(found: Share) -> str:
-    if found["value"] is None:
-        return "-"
-    return f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"
-
-
 def table(metrics: dict[str, Any]) -> str:
     """Table by budget, and the shares solved by number of objects."""
     names = list(metrics["budgets"])
     rows = [
-        [name, percent_of(found["solved"], 0), _cell(found["cost_over_best"]), percent_of(found["proven"], 0),
+        [name, percent_of(found["solved"], 0), with_interval(found["cost_over_best"]), percent_of(found["proven"], 0),
          number(found["spent_ms"], 1), number(found["expansions"], 0)]
         for name, found in metrics["budgets"].items()
     ]  # fmt: skip

@@ -60,7 +60,6 @@ class ClutterConfig(Settings):
     seed: int = 2026
     episodes: int = 300
     checkpoint: str | None = None
-    out: str = "outputs/clutter"
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,6 @@ class ExplanationsConfig(ErrorStatesConfig):
         checkpoint: folder of a checkpoint; the shipped one if null.
     """
 
-    out: str = "outputs/explanations"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 225, "II": 100, "III": 100, "IV": 20, "V": 60})
 
 

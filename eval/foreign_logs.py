@@ -7,13 +7,10 @@ list of either.
 
 from __future__ import annotations
 
-import json
 import random
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from eval.logs.annotations import logs_in
@@ -43,7 +40,6 @@ class ForeignLogsConfig(Settings):
 
     files: list[str] = field(default_factory=list)
     deletions: int = 3
-    out: str = "outputs/foreign_logs"
 
 
 def without_a_line(log: RawTrace, count: int) -> Iterator[RawTrace]:
@@ -141,15 +137,7 @@ def table_of(metrics: Mapping[str, Any]) -> str:
     return transposed("", files, METRICS)
 
 
-def with_files_named(arguments: Sequence[str]) -> list[str]:
-    """The arguments with `files=` before bare file names."""
-    files = [each for each in arguments if "=" not in each and Path(each).suffix in (".json", ".jsonl")]
-    rest = [each for each in arguments if each not in files]
-    return [*([f"files={json.dumps(files)}"] if files else []), *rest]
-
-
 MEASUREMENT = Measurement(ForeignLogsConfig, measure, table_of, check=check, checkpoint=None)
 
 if __name__ == "__main__":
-    sys.argv[1:] = with_files_named(sys.argv[1:])
-    run(MEASUREMENT)
+    run(MEASUREMENT, files=(".json", ".jsonl"))

@@ -17,9 +17,7 @@ from eval.common.tables import columns_table, document
 from eval.metrics import FALSE_COMPLETION, columns, share, summary, total
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Action, Camera, Episode, EpisodeStatus, Observation, Plan
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.cameras.opengl import camera_of_opengl
 
@@ -52,7 +50,6 @@ class SimulatorConfig(Settings):
 
     episodes: int = 60
     checkpoint: str | None = None
-    out: str = "outputs/foreign_simulators"
 
 
 @dataclass(frozen=True)

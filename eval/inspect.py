@@ -51,7 +51,6 @@ class InspectConfig(Settings):
     few: int = 20
     alpha: float = 0.02
     checkpoint: str | None = None
-    out: str = "outputs/inspect"
 
 
 @dataclass(frozen=True)

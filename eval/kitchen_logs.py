@@ -29,6 +29,7 @@ from nsrecover.monitoring.outlook import imagine
 from nsrecover.planning.symbolic.solving import Limits, solve
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.household import HouseholdEpisode
+from sim.kitchen.truth import unmet_goal
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import Sensor
 
@@ -81,7 +82,7 @@ class KitchenLog:
         corrected: whether it held after the correction was carried out; None if it held before.
         by_oracle: whether a plan made with the true facts reaches it; None if it held before.
         found: root cause, objects and times that were named, and the correction.
-        refused: the first step of the correction that the robot could not do.
+        refused: the first step of the correction that the robot could not do, or what does not hold after it.
     """
 
     fault: str
@@ -141,14 +142,15 @@ class Recorder:
 
 
 def carried_out(robot: KitchenRobot, steps: Sequence[Action]) -> tuple[bool, str]:
-    """Carry out steps; whether the goal holds then, and the first step that the robot could not do."""
+    """Carry out steps; whether the goal holds then, and the first step that was not possible, or what does not hold."""
     for step in steps:
         if step.operator not in robot.home.domain.operators:
             return robot.reached(), f"{step}: unknown"
         robot.execute(step)
         if why := robot.world.failures[-1]:
             return robot.reached(), f"{step}: {why}"
-    return robot.reached(), ""
+    unmet = unmet_goal(robot.world.cell, robot.goal, robot.home)
+    return not unmet, " ".join(("not in the end:", *unmet[0])) if unmet else ""
 
 
 def judged_kitchen(episode: HouseholdEpisode, sensor: Sensor, checkpoint: str | None, folder: Path) -> KitchenLog:

@@ -37,7 +37,6 @@ class KitchenTasksConfig(Settings):
 
     runs: int = 24
     tasks: list[str] = field(default_factory=list)
-    out: str = "outputs/kitchen_tasks"
 
 
 @dataclass(frozen=True)
@@ -121,12 +120,8 @@ def _tasks(config: KitchenTasksConfig) -> tuple[str, ...]:
     return tuple(task_of(name).name for name in config.tasks) or tuple(TASKS)
 
 
-def _check(config: KitchenTasksConfig) -> None:
-    _tasks(config)
-
-
 MEASUREMENT = Measurement(
-    KitchenTasksConfig, measure, table, check=_check, least={"runs": 1}, checkpoint=None, adds=("runs",)
+    KitchenTasksConfig, measure, table, check=_tasks, least={"runs": 1}, checkpoint=None, adds=("runs",)
 )
 
 if __name__ == "__main__":

@@ -50,7 +50,6 @@ class PreconditionsConfig(Settings):
     errors: str | None = None
     checkpoint: str | None = None
     sensors: list[str] = field(default_factory=lambda: ["clean", "d435"])
-    out: str = "outputs/preconditions"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,9 +30,7 @@ def record(
         for action in item.plan:
             sensed.execute(action)
             observations.append(sensed.observe())
-    notes: dict[str, Any] = {"scenario": name, "seed": seed, "description": item.description}
-    if not chosen.exact:
-        notes["sensor"] = chosen.to_dict()
+    notes = {"scenario": name, "seed": seed, "description": item.description, **chosen.notes()}
     save(Recording(item.plan, tuple(observations), notes), path)
     print(f"{path}: {amount(len(item.plan), 'action')}, {path.stat().st_size / 1e6:.2f} MB")
 

@@ -63,7 +63,7 @@ class Settings:
         seed: another one gives a fresh, never-seen set, the same one the same.
         workers: number of processes; the result does not depend on it.
         parallel: loky for processes of this machine; ray for tasks of the Ray cluster at RAY_ADDRESS, or of one here.
-        out: output folder; a run that was stopped continues there.
+        out: output folder, by default that of the command in `paths.outputs`; a run that was stopped continues there.
     """
 
     seed: int = 0
@@ -187,7 +187,7 @@ class Measurement(Generic[Config]):
     settings: type[Config]
     measure: Callable[[Config, Run], Mapping[str, Any]]
     table: Callable[[Any], str]
-    check: Callable[[Config], None] = _accept
+    check: Callable[[Config], object] = _accept
     least: Mapping[str, float] = field(default_factory=dict)
     episodes: Callable[[Config], Sequence[Specified]] = _none
     checkpoint: str | None = DEFAULT
@@ -278,8 +278,15 @@ def _checked(config: Settings, least: Mapping[str, float]) -> Backend:
     return Backend(config.parallel)
 
 
-def run(measurement: Measurement[Any]) -> None:
-    """Run the command of a measurement, `MEASUREMENT` of its module: settings from the command line, then its table."""
+def run(measurement: Measurement[Any], files: Sequence[str] = ()) -> None:
+    """Run the command of a measurement, `MEASUREMENT` of its module: settings from the command line, then its table.
+
+    Args:
+        measurement: what is measured.
+        files: endings of files that can be given by their paths alone; they are its setting `files`.
+    """
+    if given := [each for each in sys.argv[1:] if "=" not in each and Path(each).suffix in files]:
+        sys.argv[1:] = [f"files={json.dumps(given)}", *(each for each in sys.argv[1:] if each not in given)]
     if measurement.module == "__main__":  # workers and the ledger need the module by its name
         measurement = importlib.import_module(sys.modules["__main__"].__spec__.name).MEASUREMENT  # type: ignore[union-attr]
     chosen = measurement

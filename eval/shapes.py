@@ -64,7 +64,6 @@ class ShapesConfig(Settings):
     looks: int = 3
     footage: str = "data/footage"
     checkpoint: str | None = None
-    out: str = "outputs/shapes"
 
 
 def summary(steps: Sequence[SensedStep]) -> dict[str, Any]:

@@ -117,7 +117,6 @@ class StatesConfig(Settings):
     varied: float = 0.6
     checkpoint: str | None = None
     footage: str = "data/footage/states"
-    out: str = "outputs/states"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, pack_archives
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.cameras import DEFAULT_RIG
-from sim.common.demonstrations import EpisodeOutcome, part_path
+from sim.common.demonstrations import EpisodeOutcome, part_path, record_episode
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
@@ -252,11 +252,8 @@ def _episodes(
     """Results of episodes, in order."""
     (out / PARTS).mkdir(exist_ok=True)
     parts = str((out / PARTS).resolve())
-    function = (
-        partial(kitchen.demonstrate, mix, config.seed, parts)
-        if isinstance(mix, KitchenMix)
-        else partial(tabletop.demonstrate, mix, config.seed, parts)
-    )
+    perform: Any = kitchen.perform if isinstance(mix, KitchenMix) else tabletop.perform
+    function = partial(record_episode, partial(perform, mix, config.seed), parts)
     return run_parallel(function, numbers, config.workers, config.parallel)
 
 

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 
 from conf.command import run
-from nsrecover.core.actions import Action
+from nsrecover.core import Action, Observation
 from nsrecover.core.glances import RobotState
-from nsrecover.core.observation import Observation
 from nsrecover.core.sessions.requests import Act, Look
 from nsrecover.domains.household import LASTING
 from nsrecover.loading import HouseholdSystem

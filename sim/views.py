@@ -19,8 +19,7 @@ import numpy as np
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+import nsrecover
+from nsrecover.system import System
 from tests.commands import shared_folder
 
 ROOT = Path(__file__).parents[1]
@@ -65,6 +67,12 @@ def _build(source: Path, out: Path) -> None:
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def system() -> System:
+    """The system with the shipped weights."""
+    return nsrecover.load()
 
 
 @pytest.fixture(scope="session")

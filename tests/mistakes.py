@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from nsrecover.domains.household import household
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import NsrecoverError
 from nsrecover.session import Session, SessionSettings
+from tests.case_files import cases_of
 from tests.scenarios import LAB, LABORATORY, Boxes, Facts, ScriptedWorld
 
 NOT_YET: set[str] = set()
@@ -53,8 +55,16 @@ def camera_images(**fields: Any) -> Observation:
 
 # Rows are: name -> (what is given, a word of the message).
 Rows = Mapping[str, tuple[Any, str]]
+CASES = cases_of(__file__)
+
+
+def texts(part: str) -> Rows:
+    """Rows of texts of plans."""
+    return {name: (partial(Plan.parse, text), word) for name, (text, word) in CASES[part].items()}
+
 
 PLANS: Rows = {
+    **texts("plans"),
     "text": ("top(green, red)", "Plan.parse"),
     "list of texts": (["top(green, red)"], "Plan.parse"),
     "list of actions": ([Action("top", ("green", "red"))], "Plan"),
@@ -63,26 +73,11 @@ PLANS: Rows = {
     "swapped arguments": (SCENE, "plan first"),
     "the class": (Plan, "plan"),
     "actions as texts": (lambda: Plan(("top(green, red)",)), "Action"),
-    "unknown operator": (lambda: Plan.parse("tpo(green, red)"), "Did you mean 'top'"),
-    "operator in capitals": (lambda: Plan.parse("TOP(green, red)"), "Did you mean 'top'"),
-    "unknown object": (lambda: Plan.parse("top(geen, red)"), "Did you mean 'green'"),
-    "object in capitals": (lambda: Plan.parse("top(Green, red)"), "Did you mean 'green'"),
-    "too few objects": (lambda: Plan.parse("top(green)"), "2"),
-    "too many objects": (lambda: Plan.parse("top(green, red, blue)"), "2"),
-    "an object onto itself": (lambda: Plan.parse("top(green, green)"), "different"),
-    "a circle of cubes": (lambda: Plan.parse("top(green, red); top(red, green)"), "circle"),
-    "without brackets": (lambda: Plan.parse("top green red"), "action like"),
-    "bracket that is left open": (lambda: Plan.parse("top(green, red"), "action like"),
-    "two pairs of brackets": (lambda: Plan.parse("top(green)(red)"), "action like"),
-    "without an operator": (lambda: Plan.parse("(green)"), "action like"),
-    "no action": (lambda: Plan.parse(" ; "), "action"),
-    "argument without a name": (lambda: Plan.parse("top(green, )"), "2"),
     "a number to parse": (lambda: Plan.parse(7), "text"),
     "nothing to parse": (lambda: Plan.parse(None), "text"),
     "arguments as text": (lambda: Plan((Action("top", "green"),)), "arguments"),
     "numbers as arguments": (lambda: Plan((Action("top", (1, 2)),)), "names"),
     "operator that is no text": (lambda: Plan((Action(7, ("green", "red")),)), "operator"),
-    "restore without a target": (lambda: Plan.parse("restore(green)"), "target"),
     "target of three numbers": (lambda: Plan((Action("restore", ("green",), (0.5, 0.0, 0.1)),)), "six"),
     "target that is no number": (lambda: Plan((Action("restore", ("green",), (NAN, *CUBE[1:])),)), "finite"),
     "target in millimetres": (lambda: Plan((Action("restore", ("green",), (500, 0, 25, 50, 50, 50)),)), "metres"),
@@ -96,6 +91,8 @@ SCENES: Rows = {
     "no object": ({}, "object"),
     "millimetres": ({name: tuple(1000 * x for x in box) for name, box in SCENE.items()}, "metres"),
     "inches": ({name: tuple(x / 0.0254 for x in box) for name, box in SCENE.items()}, "inches"),
+    "decimetres": ({name: tuple(10 * x for x in box) for name, box in SCENE.items()}, "decimetres"),
+    "above the table": ({n: (*box[:2], box[2] + 0.05, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from the floor": ({n: (*box[:2], box[2] + 0.75, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from above": ({n: (*box[:2], box[2] - 0.2, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "truth values": (without("grey", grey=(True,) * 6), "grey"),
@@ -122,19 +119,15 @@ SCENES: Rows = {
 }
 """First observations for boxes."""
 
-FIRST = {"no object", "without an object of the plan", "inches", "from the floor", "from above"}
+FIRST = {"no object", "without an object of the plan", "inches", "decimetres", "above the table"}
 LATER: Rows = {name: row for name, row in SCENES.items() if name not in FIRST}
 """Observations after the first."""
 
 FACT_PLANS: Rows = {
+    **texts("plans of facts"),
     "text": ("put(tube, rack)", "Plan.parse"),
     "list of texts": (["put(tube, rack)"], "Plan.parse"),
     "swapped arguments": (FactScene(Facts().state), "plan first"),
-    "unknown operator": (lambda: Plan.parse("spinn(tube)"), "Did you mean 'spin'"),
-    "unknown object": (lambda: Plan.parse("put(tube, centrifuuge)"), "Did you mean 'centrifuge'"),
-    "too few objects": (lambda: Plan.parse("put(tube)"), "2"),
-    "objects in the wrong order": (lambda: Plan.parse("put(rack, tube)"), "tube"),
-    "an operator of boxes": (lambda: Plan.parse("top(tube, rack)"), "put"),
 }
 """Plans for facts."""
 

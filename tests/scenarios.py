@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nsrecover import Action, FactScene, Plan, geometric, symbolic
-from nsrecover.core.facts import StateFact
-from nsrecover.core.scene import Box
+from nsrecover.core import Box, StateFact
 from nsrecover.core.sessions.requests import Answer, Decision
 from nsrecover.domains.base import Effect, Operator, Parameter, Role, StateVariable, Words, absent, fact
 from nsrecover.domains.domain import Domain

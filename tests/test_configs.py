@@ -12,54 +12,19 @@ from conf.command import errors_folder, register, settings_of
 from conf.help import groups_of, primary
 from eval.anytime import AnytimeConfig
 from nsrecover.training.settings import DataConfig, TrainSettings
+from tests.case_files import cases_of
 from tests.commands import ROOT, run
 from train.config import TrainConfig
 
 CONF = ROOT / "conf"
 
-COMMANDS = {
-    "collect": "sim.collect",
-    "sense": "sim.sense",
-    "datasets": "sim.datasets",
-    "sounds": "eval.sounds",
-    "sound_facts": "eval.sound_facts",
-    "states": "eval.states",
-    "train": "train",
-    "sweep": "eval",
-    "demo": "eval.demo",
-    "own_operators": "eval.own_operators",
-    "outcomes": "eval.outcomes",
-    "alarms": "eval.alarms",
-    "train_outcomes": "train.outcomes",
-    "changes": "eval.changes",
-    "clutter": "eval.clutter",
-    "sensing": "eval.sensing",
-    "real": "eval.real",
-    "shapes": "eval.shapes",
-    "symbolic": "eval.symbolic",
-    "planning": "eval.planning",
-    "anytime": "eval.anytime",
-    "preconditions": "eval.preconditions",
-    "logs": "eval.logs",
-    "foreign_sentences": "eval.foreign_sentences",
-    "foreign_logs": "eval.foreign_logs",
-    "foreign_simulators": "eval.foreign_simulators",
-    "explanations": "eval.explanations",
-    "fleet": "eval.checks.fleet",
-    "fuzz": "eval.checks.fuzz",
-    "live": "eval.checks.live",
-    "soak": "eval.checks.soak",
-    "detectors": "eval.detectors",
-    "rig": "eval.checks.rig",
-    "household": "eval.household",
-    "kitchen_episodes": "eval.kitchen",
-    "kitchen_logs": "eval.kitchen_logs",
-    "kitchen_tasks": "eval.kitchen_tasks",
-    "train_household": "train.household",
-    "instructions": "eval.instructions",
-    "results": "eval.results",
-}
-"""Primary config -> the module that runs it."""
+COMMANDS = sorted({
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__").removesuffix(".command")
+    for tree in ("sim", "train", "eval")
+    for path in (ROOT / tree).rglob("*.py")
+    if re.search(r'^ +run(_command)?\(("\w+"|MEASUREMENT\))', path.read_text("utf-8"), re.MULTILINE)
+})  # fmt: skip
+"""Modules of all commands with settings of Hydra."""
 
 TAKEN_BY = {
     "planner": "eval.planning", "sensor": "sim.collect", "experiment": "train", "detector": "eval.detectors",
@@ -78,7 +43,7 @@ CHOICES = [
 
 
 def test_every_primary_config_has_a_command() -> None:
-    assert {path.stem for path in CONF.glob("*.yaml")} <= set(COMMANDS)
+    assert {path.stem for path in CONF.glob("*.yaml")} <= {module.rpartition(".")[2] for module in COMMANDS}
 
 
 def test_every_group_belongs_to_a_command() -> None:
@@ -92,12 +57,13 @@ def test_every_option_of_every_group_composes(group: str, choice: str, module: s
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize(("name", "module"), COMMANDS.items())
-def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: str) -> None:
-    known, misspelt = {
-        "real": ("frames", "fraems"),
-        "results": ("level", "leval"),
-    }.get(name, ("seed", "sede"))
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_misspelt_setting_is_one_line_with_the_right_name(module: str) -> None:
+    own = {"eval.real": "frames", "eval.results": "level"} | dict.fromkeys(
+        ("train.calibration", "train.motions", "train.patience"), "demos"
+    )
+    known = own.get(module, "seed")
+    misspelt = f"{known[:-2]}{known[-1]}{known[-2]}"
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: expected a known setting, found ")
@@ -105,33 +71,7 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("eval planner=our", "planner, found 'our'. Did you mean 'ours'?"),
-        ("eval planner.ours.chekpoint=x", "found 'chekpoint'. Did you mean 'checkpoint'?"),
-        ("eval sensor=[clean,d435]", "expected one option of sensor, found several"),
-        ("eval -m dataset=I planner=ours,replann episodes=1", "found 'replann'. Did you mean 'replan'?"),
-        ("eval episodes=1 planner.ours.budget_s=fast", "limits of a planner as numbers of at least 0"),
-        ("eval.sensing conditions=null", "expected an option of a group, found null"),
-        ("sim.datasets.verify x --episodes 0", "expected options as in --help, found: Invalid value for '--episodes'"),
-        ("eval scene=crowd", "expected a known setting, found 'scene'."),
-        ("eval +fast=true", "expected a known setting, found 'fast'."),
-        ("eval.planning planner=[ours,replann]", "found 'replann'. Did you mean 'replan'?"),
-        ("eval.planning fidelity=PHYSIC", "expected fidelity as one of PHYSICS, KINEMATIC, found fidelity=PHYSIC"),
-        ("eval.sensing paths.footge=x", "of paths, found 'footge'. Did you mean 'footage'?"),
-        ("eval.anytime seed=x", "expected seed as a whole number, found seed=x"),
-        ("eval.anytime seed=1,2", "expected one value, found 'seed=1,2'"),
-        ("eval.anytime seed", "expected key=value, found 'seed'"),
-        ("eval.anytime objects=[1", "expected key=value, found 'objects=[1'"),
-        ("eval.anytime --seed=1", "expected settings without dashes, found '--seed=1'; write 'seed=1'"),
-        ("eval.demo agent=recover", "agent, found 'recover'. Did you mean 'recovery'?"),
-        ("sim.collect scene=crowded", "scene, found 'crowded'. Did you mean 'crowd'?"),
-        ("sim.datasets shipped=perhaps", "expected shipped as true or false, found shipped=perhaps"),
-        ("eval.anytime seed=2.5", "expected seed as a whole number, found seed=2.5"),
-        ("train stage=encode", "stage as one of all, encoder, transition"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "said"), cases_of(__file__)["wrong"])
 def test_a_wrong_setting_is_one_line(arguments: str, said: str) -> None:
     done = run(*arguments.split())
     assert done.code == 2
@@ -146,8 +86,9 @@ def test_tracebacks_are_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> Non
         run("eval.anytime", "sede=1")
 
 
-@pytest.mark.parametrize(("name", "module"), COMMANDS.items())
-def test_help_explains_every_setting(name: str, module: str) -> None:
+@pytest.mark.parametrize("module", COMMANDS)
+def test_help_explains_every_setting(module: str) -> None:
+    name = module.rpartition(".")[2]
     done = run(module, "--help")
     assert done.code == 0, done.err
     assert f"usage: python -m {module}" in done.out

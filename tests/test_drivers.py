@@ -8,13 +8,11 @@ from typing import Any
 import py_trees
 import pytest
 
-from nsrecover import RecoveryAgent
+from nsrecover import RecoveryAgent, Session, SessionSettings
 from nsrecover.bridges.behaviour_trees import FollowPlan
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look
-from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Supervisor
-from nsrecover.session import Session
 from tests.nsrecover.bridges.driven import by_behaviortree_cpp, by_gymnasium, by_http, by_ros2, http_server
 from tests.nsrecover.onboarding.driven import by_check, by_watch, recorded
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
@@ -49,10 +47,7 @@ def turn(session: Session[Any], world: ScriptedWorld, person: Refusing) -> None:
 
 def bare_loop(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
     """The loop of the documentation."""
-    session = new_session(world, scenario)
-    if scenario.resumes:
-        turn(session, world, person)
-        session = pickle.loads(pickle.dumps(session))
+    session = begun(world, scenario, person)
     while not session.request.final:
         turn(session, world, person)
     return session.episode

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 import nsrecover
-from nsrecover import Answer, FactScene, Plan
+from nsrecover import Act, Answer, Ask, Done, FactScene, Look, Plan, Stopped
 from nsrecover.core.episode import StopCode
-from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
 from nsrecover.domains import (
     Derived,
     Domain,

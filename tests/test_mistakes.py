@@ -6,17 +6,16 @@ Every line says what was expected and what was found.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from nsrecover import (
-    BoxesPerceiver,
-)
+from nsrecover import BoxesPerceiver
 from nsrecover.serving.server import ServerLimits, create_app
+from tests.case_files import cases_of
 from tests.commands import run
 from tests.mistakes import (
     BOX_PLAN,
@@ -100,47 +99,7 @@ def nothing(): pass
 number = 7
 """
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "check nothing": ("check", "recording"),
-    "check a missing file": ("check nowhere.npz", "nowhere.npz"),
-    "check a text": ("check world.py", "world.py"),
-    "check an empty recording": ("check empty.npz", "empty.npz"),
-    "check boxes that are no JSON": ("check broken.json", "broken.json"),
-    "check a folder": ("check .", "."),
-    "check in no time": ("check example --budget-s -1", "budget-s"),
-    "check in a text": ("check example --budget-s soon", "budget-s"),
-    "check by an unknown checkpoint": ("check example --checkpoint nowhere", "nowhere"),
-    "check with an unknown option": ("check example --jsn", "--json"),
-    "check and log into a file": ("check example --log world.py/log.json", "world.py"),
-    "watch nothing": ("watch", "FACTORY"),
-    "watch a missing file": ("watch nowhere.py:World", "nowhere.py"),
-    "watch without a colon": ("watch world.py", ":"),
-    "watch what is not in the file": ("watch world.py:Wold", "Did you mean 'World'"),
-    "watch a world that cannot be made": ("watch world.py:broken", "no camera"),
-    "watch a number": ("watch world.py:number", "number"),
-    "watch nothing that was made": ("watch world.py:nothing", "observe"),
-    "watch a world that cannot execute": ("watch world.py:Deaf", "execute"),
-    "watch without a plan": ("watch world.py:NoPlan", "--plan"),
-    "watch an empty plan": ("watch world.py:World --plan=", "action"),
-    "watch an unknown operator": ("watch world.py:World --plan=tpo(a,b)", "Did you mean 'top'"),
-    "watch an unknown object": ("watch world.py:World --plan=top(a,c)", "'c'"),
-    "watch half an action": ("watch world.py:World --plan=top(a,b", "top(a,b"),
-    "watch millimetres": ("watch world.py:Millimetres", "metres"),
-    "watch at no port": ("watch world.py:World --live --port 99999", "port"),
-    "watch by an unknown checkpoint": ("watch world.py:World --checkpoint nowhere", "nowhere"),
-    "watch and log into a file": ("watch world.py:World --out world.py/log.json", "world.py"),
-    "serve to all without a token": ("serve --host 0.0.0.0 --boxes-only", "token"),
-    "serve at no port": ("serve --port 99999", "port"),
-    "serve a system without a name": ("serve --system nowhere", "NAME=DIR"),
-    "serve an unknown checkpoint": ("serve --system mine=nowhere", "nowhere"),
-    "serve a file that does not exist": ("serve --system mine=nowhere.py:make", "nowhere.py"),
-    "serve with a missing token": ("serve --token-file nowhere", "nowhere"),
-    "serve nobody": ("serve --sessions 0", "sessions"),
-    "a new project nowhere": ("new", "DIR"),
-    "a new project in a file": ("new world.py", "world.py"),
-    "a new project over another": ("new full", "full"),
-    "a misspelt command": ("chek example", "check"),
-}
+COMMANDS: Rows = cases_of(__file__)["commands"]
 """Commands in a folder with `world.py`, damaged files and a folder that is not empty."""
 
 

@@ -28,7 +28,6 @@ NOT_YET_FEW_PARAMETERS = {
     "nsrecover/cli/app.py::explain": 9,
     "nsrecover/serving/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
-    "sim/kitchen/observing.py::observe": 9,
     "sim/kitchen/reach.py::find_station": 10,
     "sim/tabletop/world.py::__init__": 9,
 }

@@ -129,7 +129,7 @@ CLAIMS: dict[str, Callable[[Truth, re.Match[str]], bool]] = {
     ),
     r"The robot made .* observations?, and then went on\.": lambda true, found: bool(true.log),
     r"The robot made .* observations?, and did nothing after that\.": lambda true, found: True,
-    r"The robot completed the plan.*": lambda true, found: true.episode.status is EpisodeStatus.COMPLETED,
+    r"(?:I|The robot) completed the plan.*": lambda true, found: true.episode.status is EpisodeStatus.COMPLETED,
     r"the robot stopped.*|The robot stopped.*": (
         lambda true, found: true.episode.status is EpisodeStatus.ASKED_FOR_HELP
     ),

@@ -19,8 +19,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from conf.command import run
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Discrepancy, FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import LASTING
 from nsrecover.domains.household.kinds import Trait

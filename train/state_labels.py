@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nsrecover.core.facts import StateFact
-from nsrecover.core.observation import Observation
+from nsrecover.core import Observation, StateFact
 from nsrecover.domains.base import State, StateVariable
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice, operated_by

@@ -44,7 +44,6 @@ class ChangesConfig(Settings):
     seed: int = 2026
     episodes: int = 300
     checkpoint: str | None = None
-    out: str = "outputs/changes"
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from tqdm import tqdm
 from eval.common.served import Served, served
 from eval.common.tables import document, markdown_table
 from eval.run import Measurement, Run, Settings, run
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Action, Plan, SceneGraph
 from nsrecover.loading import geometric
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording, example
@@ -56,7 +55,6 @@ class FleetConfig(Settings):
     boxes: bool = False
     seconds: float = 120.0
     every_s: float = 1.0
-    out: str = "outputs/fleet"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,6 @@ class RigConfig(Settings):
     scene: Any = option("workshop")
     cameras: Any = option("low_wide")
     sensor: Any = option("clean")
-    out: str = "outputs/rig"
 
 
 def measure(config: RigConfig, run: Run) -> dict[str, Any]:

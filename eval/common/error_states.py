@@ -20,9 +20,7 @@ from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.systems import system_of
 from eval.identity import code_state, weights_of
 from eval.run import in_workers
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Discrepancy, SceneGraph, Trace
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write

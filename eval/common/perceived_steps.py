@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval.common.recordings import RecordedEpisode
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Observation, SceneGraph, Trace
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System

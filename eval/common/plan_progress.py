@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.recovery import Recovery
+from nsrecover.core import Plan, Recovery
 
 
 class PlanProgress:

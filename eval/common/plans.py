@@ -15,8 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 from eval.common.error_states import ErrorState
 from eval.common.rejoin import RecoveryRoute
 from eval.common.replan import RePlanner
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.recovery import Recovery
+from nsrecover.core import Discrepancy, Recovery
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin

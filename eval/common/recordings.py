@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval.identity import code_state
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording

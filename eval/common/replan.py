@@ -14,12 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core import Action, Discrepancy, FloatArray, Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, footprint_overlap, intersects, top
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import OPERATORS, operator_of
 from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
 from nsrecover.explanation.reasons import STOPPED

@@ -102,6 +102,11 @@ def p95(values: Sequence[float]) -> Any:
     return np.quantile(values, 0.95)
 
 
+def over(found: float, best: float) -> float:
+    """A length over the best one, which may be 0."""
+    return 1.0 if found == best else found / max(best, 1)
+
+
 def grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> dict[Any, list[Item]]:
     """Items by a key, in the order of the keys."""
     groups: dict[Any, list[Item]] = {}

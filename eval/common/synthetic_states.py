@@ -16,11 +16,8 @@ from functools import cache
 import numpy as np
 
 from eval.common.systems import system_of
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core import Action, Discrepancy, FloatArray, Plan, SceneGraph, Trace
 from nsrecover.core.geometry import intersects, top
-from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.errors import InvalidConfiguration

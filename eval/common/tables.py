@@ -11,6 +11,7 @@ from sim.common.tables import document, markdown_table
 __all__ = [
     "Columns", "columns_table", "difference", "document", "duration", "failed", "figure", "markdown_table",
     "milliseconds", "number", "percent", "percent_of", "rate", "seen_through", "sweep_rate", "value_at",
+    "with_interval",
 ]  # fmt: skip
 
 Cell = Callable[[Any], object]
@@ -76,6 +77,13 @@ def percent_of(found: Share, digits: int = 2) -> str:
     return "none" if found["value"] is None else percent(found["value"], (found["low"], found["high"]), digits)
 
 
+def with_interval(found: Mapping[str, Any], digits: int = 3) -> str:
+    """A value that is no share, with its interval; "-" without a value."""
+    if found["value"] is None:
+        return "-"
+    return f"{found['value']:.{digits}f} [{found['low']:.{digits}f}, {found['high']:.{digits}f}]"
+
+
 def number(value: float | None, digits: int = 2, none: str = "-") -> str:
     """A number with some decimals."""
     return none if value is None else f"{value:.{digits}f}"
@@ -87,7 +95,7 @@ def duration(*path: str, none: str = "none") -> Cell:
 
 
 def difference(found: Share) -> str:
-    """Cell of the difference of two shares, with its interval."""
+    """Cell of a share or of a difference of shares, with its interval."""
     return percent(found["value"], (found["low"], found["high"]), 1)
 
 

@@ -17,15 +17,13 @@ object.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from eval.common.error_states import ErrorState
 from eval.common.rejoin import put_in_place
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults import BlockedPlace, Displaced, Fault, HelpingPerson, OutOfReach, Swap, Unstack
 from sim.tabletop.phases import SkillPhase
@@ -44,15 +42,12 @@ OVERLAP_M = 0.003
 
 
 @dataclass(frozen=True)
-class Witness(Fault):
+class Witness(Fault, needs_arm=True):
     """Fault without effect that records the poses of the moved object.
 
     Attributes:
         seen: phase -> poses of the moved object at its start: (3,) in the frame of the tool, (3,) in the world.
     """
-
-    kind: ClassVar[str] = "witness"
-    needs_arm: ClassVar[bool] = True
 
     seen: dict[SkillPhase, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from eval.common.statistics import grouped, mean, share_of
-from eval.common.tables import document, markdown_table, number, percent_of
+from eval.common.statistics import grouped, mean
+from eval.common.tables import columns_table, document, figure
 from eval.completion.worlds import BoxWorld, Ended, FactWorld, RandomWorld, Trouble, carry_out, task_of
+from eval.metrics import Metric, Rows, columns, share, summary, total
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.episode import EpisodeStatus, StopCode
 
@@ -43,7 +44,6 @@ class CompletionConfig(Settings):
     lies: list[float] = field(default_factory=lambda: [0.0, 0.02, 0.05, 0.1])
     drops: list[float] = field(default_factory=lambda: [0.0, 0.1])
     changes: list[float] = field(default_factory=lambda: [0.0, 0.1])
-    out: str = "outputs/completion"
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,22 @@ def ended(item: tuple[str, int], config: CompletionConfig) -> CompletionRow:
     return CompletionRow(*item, world.trouble, carry_out(world)[0])
 
 
-def _metrics(rows: Sequence[CompletionRow]) -> dict[str, Any]:
-    completed = [row for row in rows if row.completed]
-    clear = [row for row in rows if row.ended.wrong == 0]
+def _per_action(rows: Rows) -> float | None:
     acts = sum(row.ended.acts for row in rows)
-    return {
-        "episodes": len(rows),
-        "completed": share_of(row.completed for row in rows),
-        "false_completion": share_of(row.false for row in completed),
-        "undecided_where_clear": share_of(row.ended.why in UNDECIDED for row in clear),
-        "asked_for_help": dict(Counter(row.ended.why for row in rows if not row.completed).most_common()),
-        "looks_per_action": sum(row.ended.looks for row in rows) / acts if acts else None,
-        "actions": mean([row.ended.acts for row in rows]),
-    }
+    return sum(row.ended.looks for row in rows) / acts if acts else None
+
+
+METRICS = (
+    total("episodes", "number"),
+    share("completed", "completed", lambda row: row.completed, digits=2),
+    share("false_completion", "false completion", lambda row: row.false, lambda row: row.completed, digits=2),
+    share("undecided_where_clear", "cannot tell, all looks clear", lambda row: row.ended.why in UNDECIDED,
+          lambda row: row.ended.wrong == 0, digits=2),
+    Metric("asked_for_help", "",
+           lambda rows: dict(Counter(row.ended.why for row in rows if not row.completed).most_common()), str),
+    Metric("looks_per_action", "looks per action", _per_action, figure("looks_per_action", digits=2)),
+    Metric("actions", "actions", lambda rows: mean([row.ended.acts for row in rows]), figure("actions")),
+)  # fmt: skip
 
 
 def measure(config: CompletionConfig, run: Run) -> dict[str, Any]:
@@ -112,19 +115,17 @@ def measure(config: CompletionConfig, run: Run) -> dict[str, Any]:
                  lambda row: f"{100 * row.trouble.lies:.0f} % lies"):  # fmt: skip
         parts |= {name: list(group) for name, group in grouped(rows, part).items()}
     false = [f"{row.world} {row.number}: {row.trouble}: {row.ended.unmet}" for row in rows if row.false]
-    return {"seed": config.seed, "parts": {name: _metrics(group) for name, group in parts.items()}, "false": false}
+    return {
+        "seed": config.seed,
+        "parts": {name: summary(group, METRICS) for name, group in parts.items()},
+        "false": false,
+    }
 
 
 def table(metrics: Mapping[str, Any]) -> str:
     """A line for each part."""
-    rows = [
-        [name, each["episodes"], percent_of(each["completed"]), percent_of(each["false_completion"], 2),
-         percent_of(each["undecided_where_clear"]), number(each["looks_per_action"]), number(each["actions"], 1)]
-        for name, each in metrics["parts"].items()
-    ]  # fmt: skip
-    titles = ["episodes of", "number", "completed", "false completion", "cannot tell, all looks clear",
-              "looks per action", "actions"]  # fmt: skip
-    return document("Random episodes of boxes and facts", markdown_table(titles, rows))
+    parts = columns_table(["episodes of"], metrics["parts"], columns(METRICS))
+    return document("Random episodes of boxes and facts", parts)
 
 
 MEASUREMENT = Measurement(CompletionConfig, measure, table, least={"episodes": 1}, checkpoint=None, adds=("episodes",))

@@ -14,18 +14,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nsrecover import geometric, symbolic
+from nsrecover import Act, Action, Ask, Episode, Look, Plan, Session, SessionSettings, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import Episode
-from nsrecover.core.facts import Facts, FactScene, StateFact
-from nsrecover.core.scene import Box
-from nsrecover.core.sessions.requests import Act, Ask, Look
-from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core import Box, Facts, FactScene, StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, property_of
-from nsrecover.session import Session
 from nsrecover.system import AnySystem
 
 SIDE_M = 0.05
@@ -67,10 +61,14 @@ class RandomWorld(ABC, Generic[TruthT]):
         looks: observations that were made.
         wrong: those of them that lied or missed something.
         acts: actions that were done.
+        plan: what should be done.
+        truth: the scene as it is; never changed in place.
     """
 
     rng: np.random.Generator
     trouble: Trouble
+    plan: Plan = field(init=False)
+    truth: TruthT = field(init=False)
     looks: int = 0
     wrong: int = 0
     acts: int = 0
@@ -79,10 +77,10 @@ class RandomWorld(ABC, Generic[TruthT]):
 
     def execute(self, action: Action) -> None:
         """Carry out an action, if it does not fail; others may change something meanwhile."""
-        before, self.acts = self.truth(), self.acts + 1
+        before, self.acts = self.truth, self.acts + 1
         meant = self.meant(action)
         if self.rng.random() >= self.trouble.fails:
-            self.becomes(meant)
+            self.truth = meant
         else:
             self.misdo(action)
         self._last = action, before, meant
@@ -92,7 +90,7 @@ class RandomWorld(ABC, Generic[TruthT]):
     def observe(self, names: Sequence[str] = ()) -> Any:
         """An observation, which may be wrong about something."""
         self.looks += 1
-        truth, missed = self.truth(), dict.fromkeys(self._hidden, True)
+        truth, missed = self.truth, dict.fromkeys(self._hidden, True)
         self._hidden = {name: left - 1 for name, left in self._hidden.items() if left > 1}
         if lies := self.rng.random() < self.trouble.lies:
             truth = self._lie(truth)
@@ -116,19 +114,6 @@ class RandomWorld(ABC, Generic[TruthT]):
     @abstractmethod
     def system(self) -> AnySystem:
         """A system for this world."""
-
-    @property
-    @abstractmethod
-    def plan(self) -> Plan:
-        """What should be done."""
-
-    @abstractmethod
-    def truth(self) -> TruthT:
-        """The scene as it is."""
-
-    @abstractmethod
-    def becomes(self, truth: TruthT) -> None:
-        """The scene is another one from now on."""
 
     @abstractmethod
     def things(self) -> list[str]:
@@ -171,69 +156,55 @@ class BoxWorld(RandomWorld[Boxes]):
     """Cubes that become towers. They fall if what is below them is taken away."""
 
     def __post_init__(self) -> None:
-        self._plan, number = Plan(()), int(self.rng.integers(3, 7))
-        self._boxes = {f"cube {row}": _cube(0.42, 0.11 * row - 0.3) for row in range(1, number + 1)}
-        names = [str(name) for name in self.rng.permutation(list(self._boxes))]
+        number = int(self.rng.integers(3, 7))
+        self.truth = {f"cube {row}": _cube(0.42, 0.11 * row - 0.3) for row in range(1, number + 1)}
+        names = [str(name) for name in self.rng.permutation(list(self.truth))]
         tower = int(self.rng.integers(2, min(number, 4) + 1))
         pairs = list(zip(names[1:tower], names[: tower - 1], strict=True))
         if number - tower >= 2 and self.rng.random() < 0.5:
             pairs.append((names[tower + 1], names[tower]))
-        self._plan = Plan(tuple(Action("top", pair) for pair in pairs))
+        self.plan = Plan(tuple(Action("top", pair) for pair in pairs))
 
     def system(self) -> AnySystem:
         """A system for this world."""
         return geometric()
 
-    @property
-    def plan(self) -> Plan:
-        """What should be done."""
-        return self._plan
-
-    def truth(self) -> Boxes:
-        """The scene as it is."""
-        return dict(self._boxes)
-
-    def becomes(self, truth: Boxes) -> None:
-        """The scene is another one from now on."""
-        self._boxes = dict(truth)
-
     def things(self) -> list[str]:
         """What can be changed."""
-        return list(self._boxes)
+        return list(self.truth)
 
     def meant(self, action: Action) -> Boxes:
         """The scene after an action that works."""
         moved = action.arguments[0]
-        if not set(action.arguments) <= self._boxes.keys():
-            return self.truth()  # it is lost
-        x, y, z = action.target[:3] if action.target else self._boxes[action.arguments[1]][:3]
+        if not set(action.arguments) <= self.truth.keys():
+            return self.truth  # it is lost
+        x, y, z = action.target[:3] if action.target else self.truth[action.arguments[1]][:3]
         return self._with(moved, x, y, z if action.target else z + SIDE_M)
 
     def misdo(self, action: Action) -> None:
         """What an action does that fails."""
         name = action.arguments[0]
-        if name not in self._boxes or not set(action.arguments) <= self._boxes.keys():
+        if name not in self.truth or not set(action.arguments) <= self.truth.keys():
             return
         match self.rng.integers(4):
             case 1:  # another cube is taken
-                self._boxes = self._with(self._any(), 0.6, self.rng.uniform(-0.3, 0.3), 0.0)
+                self.truth = self._with(self._any(), 0.6, self.rng.uniform(-0.3, 0.3), 0.0)
             case 2:
-                self._boxes = self._with(name, 0.33, self.rng.uniform(-0.3, 0.3), 0.0)
+                self.truth = self._with(name, 0.33, self.rng.uniform(-0.3, 0.3), 0.0)
             case 3:  # it lands beside its place
                 x, y, z = self.meant(action)[name][:3]
-                self._boxes = self._with(name, x + 0.024, y, z)
+                self.truth = self._with(name, x + 0.024, y, z)
 
     def change(self, name: str) -> None:
         """What others do to something."""
-        x, y, z = self._boxes[name][:3]
+        x, y, z = self.truth[name][:3]
         match self.rng.integers(5):
-            case 0 if len(self._boxes) > 2:
-                del self._boxes[name]
-                self._boxes = _settled(self._boxes)
+            case 0 if len(self.truth) > 2:
+                self.truth = _settled({other: box for other, box in self.truth.items() if other != name})
             case 1:
-                self._boxes = self._with(name, x, y + 0.008, z)
+                self.truth = self._with(name, x, y + 0.008, z)
             case _:
-                self._boxes = self._with(name, self.rng.uniform(0.3, 0.6), self.rng.uniform(-0.35, 0.35), 0.0)
+                self.truth = self._with(name, self.rng.uniform(0.3, 0.6), self.rng.uniform(-0.35, 0.35), 0.0)
 
     def mixed(self, truth: Boxes, other: Boxes, name: str) -> Boxes:
         """A scene in which one thing is as in another scene."""
@@ -251,16 +222,16 @@ class BoxWorld(RandomWorld[Boxes]):
 
     def unmet(self) -> list[StateFact]:
         """The conditions of the goal that do not hold."""
-        return [("on", *action.arguments) for action in self._plan if not self._on(*action.arguments)]
+        return [("on", *action.arguments) for action in self.plan if not self._on(*action.arguments)]
 
     def _on(self, upper: str, lower: str) -> bool:
-        if not {upper, lower} <= self._boxes.keys():
+        if not {upper, lower} <= self.truth.keys():
             return False
-        apart = np.subtract(self._boxes[upper][:3], self._boxes[lower][:3])
+        apart = np.subtract(self.truth[upper][:3], self.truth[lower][:3])
         return bool(abs(apart[2] - SIDE_M) < 0.005 and np.hypot(*apart[:2]) < ON_M)
 
     def _with(self, name: str, x: float, y: float, z: float) -> Boxes:
-        return _settled({**self._boxes, name: (float(x), float(y), float(z), SIDE_M, SIDE_M, SIDE_M)})
+        return _settled({**self.truth, name: (float(x), float(y), float(z), SIDE_M, SIDE_M, SIDE_M)})
 
 
 def _cube(x: float, y: float) -> Box:
@@ -317,24 +288,11 @@ class FactWorld(RandomWorld[Facts]):
     stated: bool = True
 
     def __post_init__(self) -> None:
-        self._instance, self._state = self.task.instance, self.task.start
+        self._instance, self.plan, self.truth = self.task.instance, self.task.plan, self.task.start
 
     def system(self) -> AnySystem:
         """A system for this world."""
         return symbolic(self._instance, self.task.goal if self.stated else None)
-
-    @property
-    def plan(self) -> Plan:
-        """What should be done."""
-        return self.task.plan
-
-    def truth(self) -> Facts:
-        """The scene as it is."""
-        return self._state
-
-    def becomes(self, truth: Facts) -> None:
-        """The scene is another one from now on."""
-        self._state = truth
 
     def things(self) -> list[str]:
         """What can be changed."""
@@ -342,9 +300,9 @@ class FactWorld(RandomWorld[Facts]):
 
     def meant(self, action: Action) -> Facts:
         """The scene after an action that works."""
-        if not self._instance.applicable(self._state, action.operator, action.arguments):
-            return self._state
-        return self._instance.apply(self._state, action.operator, action.arguments)
+        if not self._instance.applicable(self.truth, action.operator, action.arguments):
+            return self.truth
+        return self._instance.apply(self.truth, action.operator, action.arguments)
 
     def misdo(self, action: Action) -> None:
         """What an action does that fails."""
@@ -353,13 +311,13 @@ class FactWorld(RandomWorld[Facts]):
                 moved, traits = action.arguments[0], self._instance.objects[action.arguments[0]]
                 others = [name for name, own in self._instance.objects.items() if own == traits and name != moved]
                 other = str(self.rng.choice(others or [moved]))
-                self._state = self.meant(Action(action.operator, (other, *action.arguments[1:])))
+                self.truth = self.meant(Action(action.operator, (other, *action.arguments[1:])))
             case 2:
                 self.change(action.arguments[0])
 
     def change(self, name: str) -> None:
         """What others do to something."""
-        self._state = self.altered(self._state, name)
+        self.truth = self.altered(self.truth, name)
 
     def mixed(self, truth: Facts, other: Facts, name: str) -> Facts:
         """A scene in which one thing is as in another scene."""
@@ -386,7 +344,7 @@ class FactWorld(RandomWorld[Facts]):
     def unmet(self) -> list[StateFact]:
         """The conditions of the goal that do not hold."""
         instance = self._instance
-        return [fact for fact in self.task.goal if not instance.holds(self._state, instance.condition(fact))]
+        return [fact for fact in self.task.goal if not instance.holds(self.truth, instance.condition(fact))]
 
     def _properties(self) -> list[tuple[str, str]]:
         domain, instance = self._instance.domain, self._instance

@@ -13,8 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from eval.common.video import FRAME_SIZE, PLAIN, RECOVERING, WRONG, Picture, VideoWriter
 from eval.demo.result import DemoResult, Turn, write_report
 from eval.instructions.episodes import PAPER, ScriptedOperator
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import StepRecord
+from nsrecover.core import Plan, StepRecord
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration

@@ -25,10 +25,7 @@ from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
 from eval.demo.result import LOG, PAGE, DemoResult, write_report
 from eval.demo.tabletop import AgentFactory, run_scenario
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.episode import StepRecord
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core import Action, Plan, Recovery, RecoveryStatus, StepRecord, Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text

@@ -17,9 +17,7 @@ from eval.demo.result import DemoResult, Turn, write_report
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import models, system_for
 from eval.kitchen.robot import KitchenRobot
-from nsrecover.core.actions import Action
-from nsrecover.core.episode import StepRecord
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Action, FactScene, StepRecord
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.phrases import instruction

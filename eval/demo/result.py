@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from eval.run import METRICS
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord, StopCode
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Episode, EpisodeStatus, Plan, SceneGraph, StepRecord, StopCode
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text

@@ -11,11 +11,7 @@ from eval.common import video
 from eval.common.fault_free import FaultFreeRun, run_without_faults
 from eval.common.plan_progress import PlanProgress
 from eval.demo.result import DemoResult, Turn
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, EpisodeStatus, Observation, Phase, Plan, StepRecord, World
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.phrases import instruction
 from nsrecover.serving.reports.media import Media, Photo

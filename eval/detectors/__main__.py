@@ -257,7 +257,6 @@ class DetectorsConfig(EpisodesConfig):
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     detector: dict[str, Any] = options(["ours", "distance", "graph", "relations", "images", "counts"])
     sensor: Any = option("clean")
-    out: str = "outputs/detectors"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "IV": 100, "V": 100})
 
 

@@ -15,9 +15,7 @@ import numpy.typing as npt
 import pybullet
 
 from eval.common.recordings import RIG
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Observation, SceneGraph, Trace
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,7 +96,6 @@ class ForeignConfig(Settings):
     """
 
     files: list[str] = field(default_factory=lambda: [])
-    out: str = "outputs/foreign_sentences"
 
 
 @dataclass(frozen=True)
@@ -109,13 +107,6 @@ class Judged:
     kinds: tuple[str, ...]
     sentence: str
     answer: str
-
-
-def with_files_named(arguments: Sequence[str]) -> list[str]:
-    """The command line with paths as the setting `files`."""
-    paths = [each for each in arguments if Path(each).suffix in (".jsonl", ".txt") and "=" not in each]
-    others = [each for each in arguments if each not in paths]
-    return [*others, f"files=[{','.join(paths)}]"] if paths else others
 
 
 def judged_commands(rows: Iterable[Mapping[str, Any]]) -> list[Judged]:
@@ -226,5 +217,4 @@ MEASUREMENT = Measurement(ForeignConfig, measure, markdown, check=check, checkpo
 
 
 if __name__ == "__main__":
-    sys.argv[1:] = with_files_named(sys.argv[1:])
-    run(MEASUREMENT)
+    run(MEASUREMENT, files=(".jsonl", ".txt"))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from eval.common.statistics import Share, share
-from eval.common.tables import document, markdown_table, percent
+from eval.common.tables import columns_table, document, markdown_table, percent_of, rate
 from eval.outcomes.arms import ARMS
 from eval.outcomes.nodes import Array, Flags, Nodes
 from eval.run import Measurement, Run, Settings, run
@@ -66,7 +66,6 @@ class OutcomesConfig(Settings):
     calibration: int = 4000
     exam: int = 8000
     footage: str = "data/outcomes"
-    out: str = "outputs/outcomes"
 
 
 @dataclass(frozen=True)
@@ -298,53 +297,41 @@ def _summary(group: Sequence[TrialResult]) -> dict[str, Any]:
 
 def _share(alarms: Array, chosen: Flags) -> Share:
     """The mean over trainings, with the interval of one exam: trainings share their episodes."""
-    found = share(round(float(alarms[:, chosen].sum()) / len(alarms)), int(chosen.sum()))
-    return found
+    return share(round(float(alarms[:, chosen].sum()) / len(alarms)), int(chosen.sum()))
 
 
 def table(metrics: Mapping[str, Any]) -> str:
     """The tables of the arms, by operator, and of the regions."""
-
-    def cell(found: Mapping[str, Any]) -> str:
-        return percent(found["value"], (found["low"], found["high"]), 1)
-
     arms = metrics["arms"]
-    main = [
-        [name, cell(each["noticed"]), cell(each["false"]), cell(each["without_rolling"]["noticed"]),
-         *(cell(each["operators"][operator]["noticed"]) for operator in DRAWN), cell(each["located"])]
-        for name, each in arms.items()
-    ]  # fmt: skip
+    noticed, false = ([(each, rate("operators", each, what)) for each in DRAWN] for what in ("noticed", "false"))
     regions = [
-        [name, group, *(cell(found) for found in levels), levels[0]["of"]]
+        [name, group, *(percent_of(found, 1) for found in levels), levels[0]["of"]]
         for name, each in arms.items()
         for group, levels in each["covered"].items()
     ]
-    false = [[name, *(cell(each["operators"][operator]["false"]) for operator in DRAWN)] for name, each in arms.items()]
-    native = [
-        [name, cell(each["native"]["noticed"]), cell(each["native"]["false"])]
-        for name, each in arms.items()
-        if each["native"]
-    ]
-    promised = f"{100 * metrics['alpha']:g} %"
+    heads = ["arm", "P(affected)", *(f"in the {level:.0%} region" for level in REGIONS), "objects"]
     return document(
         "Outcomes that are distributions",
-        f"Errors noticed at {promised} promised false alarms, {metrics['exam']} episodes of the exam.\n",
-        markdown_table(
+        f"Errors noticed at {100 * metrics['alpha']:g} % promised false alarms, "
+        f"{metrics['exam']} episodes of the exam.\n",
+        columns_table(
+            ["arm, demonstrations, seen"],
+            arms,
             [
-                "arm, demonstrations, seen",
-                "noticed",
-                "false alarms",
-                "without rolling objects",
-                *DRAWN,
-                "culprit named",
+                ("noticed", rate("noticed")),
+                ("false alarms", rate("false")),
+                ("without rolling objects", rate("without_rolling", "noticed")),
+                *noticed,
+                ("culprit named", rate("located")),
             ],
-            main,
         ),
-        markdown_table(["false alarms", *DRAWN], false),
-        markdown_table(["with a tolerance of 2 cm", "noticed", "false alarms"], native),
-        markdown_table(
-            ["arm", "P(affected)", *(f"in the {level:.0%} region" for level in REGIONS), "objects"], regions
+        columns_table(["false alarms"], arms, false),
+        columns_table(
+            ["with a tolerance of 2 cm"],
+            {name: each["native"] for name, each in arms.items() if each["native"]},
+            [("noticed", rate("noticed")), ("false alarms", rate("false"))],
         ),
+        markdown_table(heads, regions),
     )
 
 

@@ -14,17 +14,15 @@ from eval.common.tables import columns_table, difference, document, figure, mark
 from eval.metrics import columns, levels, share, summary, total
 from eval.own_operators.rule import write_rule
 from eval.run import Measurement, Run, Settings, run
-from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
+from nsrecover.core import Box, EpisodeStatus
 from nsrecover.core.geometry import as_box
-from nsrecover.core.scene import Box
 from nsrecover.domains.base import Parameter, Words
 from nsrecover.domains.tabletop.operators import CLEAR, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialOperator
 from nsrecover.models.effects.context import Shown
 from nsrecover.models.effects.effect import LearnedEffect, fit
 from nsrecover.models.effects.operator import operator_with
-from nsrecover.perception.objects.boxes import scene_of_boxes
 from sim.datasets.own_operators.conventions import Array, Boxes, Convention, convention
 from sim.datasets.own_operators.scenes import (
     ARM_NOISE_M,
@@ -63,7 +61,6 @@ class OwnOperatorsConfig(Settings):
     worlds: int = 20
     episodes: int = 15
     shown: list[int] = field(default_factory=lambda: [20, 50, 200, 1000])
-    out: str = "outputs/own_operators"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from conf.command import options
 from eval.common.error_states import ErrorState, ErrorStatesConfig, states_of
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
-from eval.common.statistics import grouped, mean, p95, share, spread
+from eval.common.statistics import grouped, mean, over, p95, share, spread
 from eval.common.systems import system_of
 from eval.common.tables import Columns, columns_table, document, duration, figure, markdown_table, percent_of, rate
 from eval.planning.cases import PlanningCase, assess
@@ -72,7 +72,7 @@ def _metrics(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, Pl
     return {
         "recovery": share(len(good), len(cases)),
         "l_per_err": mean([_length(case, name) / case.errors for case in good]),
-        "l_over_opt": mean([_over(plan.cost, best.cost) for plan, best in known]),
+        "l_over_opt": mean([over(plan.cost, best.cost) for plan, best in known]),
         "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in cases]),
         "cpu_per_err_s": _spread([case.plans[name].cpu_s / case.errors for case in cases]),
         "t_over_opt_s": mean([plan.seconds / len(best.steps) for plan, best in known if best.steps]),
@@ -84,11 +84,6 @@ def _metrics(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, Pl
 def _length(case: PlanningCase, name: str) -> int:
     way = case.plans[name].way
     return 0 if way is None else len(way.actions)
-
-
-def _over(found: float, best: float) -> float:
-    """Ratio of lengths; 1 if both are 0."""
-    return 1.0 if found == best else found / max(best, 1.0)
 
 
 def _spread(values: Sequence[float]) -> dict[str, Any]:
@@ -217,7 +212,6 @@ class PlanningConfig(ErrorStatesConfig):
     planner: dict[str, Any] = options(["ours", "replan"])
     budget_s: float = 30.0
     fidelity: Fidelity = Fidelity.KINEMATIC
-    out: str = "outputs/planning"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "V": 120})
 
 

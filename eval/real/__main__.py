@@ -46,7 +46,6 @@ class RealConfig(Settings):
     folder: str = "data/real"
     frames: int | None = None
     checkpoint: str | None = None
-    out: str = "outputs/real"
 
 
 def measure(config: RealConfig, run: Run) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from scipy import ndimage
 
 from eval.real.edits import again, flickering, moved, noisy, removed, replaced
 from eval.real.readers import Frame
-from nsrecover.core import Action, Camera, FloatArray, Observation, Plan
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Camera, Cause, FloatArray, Observation, Plan
 from nsrecover.errors import NsrecoverError
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.masks.table import SeenTable, TableMasks, find_table, masks_on
@@ -98,7 +97,7 @@ class Judge:
     frame: Frame
     system: System[Any]
     row: Judged
-    _monitors: dict[int, Monitor[Any, Any]] = field(default_factory=dict)
+    _last: list[tuple[Observation, Action, Monitor[Any, Any]]] = field(default_factory=list)
 
     def begin(self) -> tuple[SeenTable, Observation] | None:
         """The table, and the frame with true masks or else those of the table; None if no table is found."""
@@ -208,11 +207,10 @@ class Judge:
 
     def _monitor(self, before: Observation, action: Action) -> Monitor[Any, Any]:
         """A monitor of one action that has seen a scene; one for all that happens to it."""
-        if id(before) not in self._monitors:
-            self._monitors.clear()  # of scenes whose number may be given to others
-            self._monitors[id(before)] = self.system.monitor(Plan((action,)), before)
+        if not self._last or self._last[0][0] is not before or self._last[0][1] != action:
+            self._last[:] = [(before, action, self.system.monitor(Plan((action,)), before))]
         models = self.system.model.models
-        return copy.deepcopy(self._monitors[id(before)], {id(models): models})
+        return copy.deepcopy(self._last[0][2], {id(models): models})
 
     def _causes(
         self,

@@ -19,6 +19,7 @@ from eval.run import METRICS, ROWS
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import MANIFEST, read_ledger
+from sim.common.origin import RUN
 
 LIST = Path(__file__).parent / "list.yaml"
 PROVENANCE = "provenance.json"
@@ -142,14 +143,20 @@ def finished(folder: Path) -> bool:
     return (folder / METRICS).is_file()
 
 
+def origin_of(folder: Path) -> dict[str, Any]:
+    """Return where the numbers in a folder come from: commands, revision, seconds, and what `provenance` adds."""
+    run = read(folder / RUN)
+    return {"commands": [run["command"]], **run, **_read(folder / PROVENANCE)}
+
+
 def standing(folder: Path) -> str:
-    """Return "other weights" if the numbers of a folder are of other weights than the shipped ones, else nothing.
+    """Return " (other weights)" if the numbers of a folder are of other weights than the shipped ones, else nothing.
 
     Whether the code since their revision matters is measured: `level=check`.
     """
     origin = _read(folder / PROVENANCE)
     known = "checkpoint" in origin and origin.get("weights") != hash_of(origin["checkpoint"])
-    return "other weights" if known else ""
+    return " (other weights)" if known else ""
 
 
 def hash_of(weights: str | None) -> str | None:
@@ -168,5 +175,17 @@ def apart(kept: Any, now: Any, path: str = "") -> Iterator[tuple[str, bool]]:
         yield from apart(kept[key], now[key], f"{path}/{key}")
 
 
+def read(path: Path) -> dict[str, Any]:
+    """The contents of a file of results.
+
+    Raises:
+        InvalidConfiguration: there is none.
+    """
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as problem:
+        raise InvalidConfiguration(f"expected results in {path}, found: {problem}") from None
+
+
 def _read(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return read(path) if path.is_file() else {}

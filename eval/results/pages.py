@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import textwrap
@@ -16,7 +15,7 @@ import yaml
 
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
-from eval.results.cells import PROVENANCE, standing
+from eval.results.cells import origin_of, read, standing
 from eval.run import METRICS, TABLE
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -51,13 +50,10 @@ def highlights(root: Path) -> str:
     rows = []
     for row in yaml.safe_load((Path(__file__).parent / "highlights.yaml").read_text(encoding="utf-8")):
         folder = root / "results" / row["result"]
-        metrics = _read(folder / METRICS)
-        origin = _read(folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN))
-        said = _NUMBER.sub(partial(_shown, metrics), row["says"])
-        command = " ".join((origin.get("commands") or [origin["command"]])[0].split()[:3])
-        link = f"[`{command} …`](docs/{PAGE}#{row['result']})"
-        other = standing(folder)
-        rows.append([row["what"], said, f"{link}, revision {origin['revision']}{f' ({other})' * bool(other)}"])
+        origin = origin_of(folder)
+        said = _NUMBER.sub(partial(_shown, read(folder / METRICS)), row["says"])
+        link = f"[`{' '.join(origin['commands'][0].split()[:3])} …`](docs/{PAGE}#{row['result']})"
+        rows.append([row["what"], said, f"{link}, revision {origin['revision']}{standing(folder)}"])
     return markdown_table(("what", "result", "command"), rows)
 
 
@@ -88,16 +84,14 @@ def _block(match: re.Match[str], root: Path) -> str:
 def _committed(folder: Path) -> tuple[str, list[str]]:
     """Commands with revision, and tables, of a folder of one command."""
     try:
-        run = json.loads((folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN)).read_text("utf-8"))
-        lines = (folder / TABLE).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as problem:
+        origin, lines = origin_of(folder), (folder / TABLE).read_text(encoding="utf-8").splitlines()
+    except (OSError, InvalidConfiguration) as problem:
         raise InvalidConfiguration(
             f"expected {RUN} and {TABLE} in {folder}, which a page shows, found: {problem}; run the command again"
         ) from None
-    typed = "\n".join(f"    {command}" for command in run.get("commands") or [run["command"]])
+    typed = "\n".join(f"    {command}" for command in origin["commands"])
     groups = groupby(lines, key=lambda line: line.startswith("|"))
-    said = standing(folder)
-    head = f"{typed}\n\nRevision {run['revision']}{f' ({said})' * bool(said)}."
+    head = f"{typed}\n\nRevision {origin['revision']}{standing(folder)}."
     return head, ["\n".join(rows) for is_row, rows in groups if is_row]
 
 
@@ -137,7 +131,7 @@ def page(results: Path) -> str:
     Raises:
         InvalidConfiguration: there are no results.
     """
-    every = {path.parent: _read(path) for path in sorted(results.rglob(METRICS))}
+    every = {path.parent: read(path) for path in sorted(results.rglob(METRICS))}
     if not every:
         raise InvalidConfiguration(
             f"expected results in {results}, found no {METRICS}; run this command from the root of the checkout"
@@ -158,25 +152,17 @@ def page(results: Path) -> str:
 def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
     """What is said about one folder."""
     yield f"## {name}"
-    run = _read(folder / RUN) if (folder / RUN).is_file() else {}
-    origin = _read(folder / PROVENANCE) if (folder / PROVENANCE).is_file() else {}
-    commands = origin.get("commands") or run.get("commands") or [run.get("command") or f"python -m eval.{name}"]
-    yield "\n".join(_typed(command) for command in commands)
-    seconds = origin.get("seconds", run.get("seconds", metrics.get("seconds")))
-    said = origin.get("revision") or run.get("revision") or "not recorded"
-    other = standing(folder)
-    facts = [
-        f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
-        f"weights {_hashed(origin, 'weights')}{f' ({other})' * bool(other)}" if origin else "",
-    ]
+    origin = origin_of(folder)
+    yield "\n".join(map(_typed, origin["commands"]))
+    facts = ["revision " + origin.get("revision", "not recorded")]
+    if "seconds" in origin:
+        facts[0] += f", {origin['seconds'] / 60:.0f} min"
+    if "weights" in origin:
+        facts.append(f"weights {origin['weights'] or 'none'}{standing(folder)}")
     if origin.get("episodes"):
         facts.append(f"episodes {origin['episodes']}")
     facts += _sweep_lines(metrics.get("sweeps", ()))
     yield "\n".join(_item(fact) for fact in [*facts, "; ".join(_numbers(metrics))] if fact)
-
-
-def _hashed(origin: Mapping[str, Any], key: str) -> str:
-    return "not recorded" if key not in origin else str(origin[key] or "none")
 
 
 def _typed(command: str) -> str:
@@ -223,12 +209,3 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
             yield f"{label} {value:g}"
         elif isinstance(value, dict) and {"value", "low", "high", "of"} <= value.keys():
             yield f"{label} {percent_of(value)}"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise InvalidConfiguration(f"expected results in {path}, found: {problem}") from None
-    assert isinstance(found, dict)
-    return found

@@ -112,7 +112,6 @@ class SensingConfig(EpisodesConfig):
     conditions: dict[str, Any] = options("presets")
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     looks: int = 3
-    out: str = "outputs/sensing"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 100, "II": 60, "III": 60, "IV": 60})
 
 
@@ -203,39 +202,23 @@ def all_steps(
     Path(config.footage).mkdir(parents=True, exist_ok=True)
     numbers = range(max(map(len, episodes.values())))
     every = [(name, number) for number in numbers for name in conditions]
-    task = partial(
-        _judge,
-        conditions=conditions,
-        episodes=episodes,
-        looks=config.looks,
-        folder=config.footage,
-        checkpoint=config.checkpoint,
-    )
+    task = partial(_judge, conditions=conditions, episodes=episodes, config=config)
     done = dict(zip(every, run.each(task, every, "episode"), strict=True))
     return {name: [row for number in numbers for row in done[name, number]] for name in conditions}
 
 
 def _judge(
-    task: tuple[str, int],
-    conditions: dict[str, Condition],
-    episodes: Episodes,
-    looks: int,
-    folder: str,
-    checkpoint: str | None,
+    task: tuple[str, int], conditions: dict[str, Condition], episodes: Episodes, config: Judged
 ) -> list[SensedStep]:
     condition = conditions[task[0]]
-    return judge(episodes[condition.scene][task[1]], condition, looks, folder, checkpoint)
-
-
-def _check(config: SensingConfig) -> None:
-    _conditions(config)
+    return judge(episodes[condition.scene][task[1]], condition, config.looks, config.footage, config.checkpoint)
 
 
 MEASUREMENT = Measurement(
     SensingConfig,
     measure,
     lambda metrics: markdown(metrics["conditions"]),
-    check=_check,
+    check=_conditions,
     least={"looks": 1},
     episodes=lambda config: [episode for group in episodes_by_scene(config).values() for episode in group],
 )

@@ -13,9 +13,7 @@ import numpy as np
 
 from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, footage_of, names_of_masks
 from eval.common.systems import system_of
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Discrepancy, Observation, SceneGraph
 from nsrecover.errors import NsrecoverError
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.perceiver import ScenePerceiver

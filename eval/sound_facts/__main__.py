@@ -15,7 +15,6 @@ from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import Observation
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SHIPPED, SoundModel
 from nsrecover.perception.sounds import Hearing, SoundHeard, SoundPerceiver
 from sim.sound.background import Background
@@ -66,21 +65,10 @@ class SoundFactsConfig(Settings):
     snr_db: float = 20.0
     checkpoint: str | None = None
     workers: int = 1
-    out: str = "outputs/sound_facts"
 
 
 Event = tuple[str, str, float, float]
 """Fact, object, when it began and how long it lasted, seconds."""
-
-
-def check(config: SoundFactsConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.recordings < 1 or config.seed < 0:
-        raise InvalidConfiguration(
-            f"expected at least 1 recording and a seed of at least 0, found recordings={config.recordings}, "
-            f"seed={config.seed}"
-        )
-    SoundModel.load(config.checkpoint)
 
 
 def measure(config: SoundFactsConfig, run: Run) -> dict[str, Any]:
@@ -165,7 +153,14 @@ def table_of(metrics: Mapping[str, Any]) -> str:
     return document(markdown_table(head, rows))
 
 
-MEASUREMENT = Measurement(SoundFactsConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))
+MEASUREMENT = Measurement(
+    SoundFactsConfig,
+    measure,
+    table_of,
+    check=lambda config: SoundModel.load(config.checkpoint),
+    least={"recordings": 1},
+    checkpoint=str(SHIPPED),
+)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,9 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from eval.common.statistics import share_of
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import document, markdown_table, percent_of, with_interval
 from eval.run import Measurement, Run, Settings, run
 from eval.sounds.strangers import FRESH, STRANGERS, stranger
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SHIPPED, SoundModel
 from nsrecover.perception.sounds import UNKNOWN_SOUND
 from nsrecover.perception.spectrogram import RATE_HZ
@@ -56,17 +55,6 @@ class SoundsConfig(Settings):
     snr_db: list[float] = field(default_factory=lambda: [20.0, 10.0, 0.0])
     checkpoint: str | None = None
     baseline: bool = True
-    out: str = "outputs/sounds"
-
-
-def check(config: SoundsConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.clips < 2 or config.seed < 0 or not config.snr_db:
-        raise InvalidConfiguration(
-            f"expected at least 2 clips, a seed of at least 0 and a ratio, found clips={config.clips}, "
-            f"seed={config.seed}, snr_db={config.snr_db}"
-        )
-    SoundModel.load(config.checkpoint)
 
 
 def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
@@ -85,15 +73,13 @@ def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
 def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
     """All scores at one ratio of sound to noise."""
     truth, guesses, rows, seconds = list[str](), list[str](), [], 0.0
-    for number in tqdm(range(config.clips), desc=f"{snr_db:g} dB", unit="round"):
-        for index, label in enumerate(CLASSES):
-            samples, rate_hz, _ = example(label, np.random.default_rng([config.seed, _KNOWN, number, index]), snr_db)
-            truth.append(label)
-            began = time.perf_counter()
-            guesses.append(best(model, samples, rate_hz))
-            seconds += time.perf_counter() - began
-            if config.baseline:
-                rows.append(features(samples, rate_hz))
+    for label, samples, rate_hz in _clips(config, _KNOWN, snr_db):
+        truth.append(label)
+        began = time.perf_counter()
+        guesses.append(best(model, samples, rate_hz))
+        seconds += time.perf_counter() - began
+        if config.baseline:
+            rows.append(features(samples, rate_hz))
     actual, guessed = np.array(truth), np.array(guesses)
     known = np.isin(actual, model.config.classes)
     result = scores(model, actual[known], guessed[known], config.seed)
@@ -101,9 +87,19 @@ def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any
     result["strange"] = _strange(config, model, snr_db)
     result["enrolled"] = _enrolled(config, model, snr_db)
     if config.baseline:
-        baseline = SpectralBaseline.fit(*_to_fit(config, snr_db))
+        others = [(features(samples, rate_hz), label) for label, samples, rate_hz in _clips(config, _FIT, snr_db)]
+        baseline = SpectralBaseline.fit([row for row, _ in others], [label for _, label in others])
         result["baseline"] = scores(model, actual, np.array(baseline.predict(rows)), config.seed)
     return result
+
+
+def _clips(config: SoundsConfig, purpose: int, snr_db: float) -> Iterator[tuple[str, npt.NDArray[np.float32], int]]:
+    """Recordings of every class: its name, samples and their rate."""
+    for number in tqdm(range(config.clips), desc=f"{snr_db:g} dB", unit="round"):
+        for index, label in enumerate(CLASSES):
+            rng = np.random.default_rng([config.seed, purpose, number, index])
+            samples, rate_hz, _ = example(label, rng, snr_db)
+            yield label, samples, rate_hz
 
 
 def best(model: SoundModel, samples: npt.ArrayLike, rate_hz: int) -> str:
@@ -183,22 +179,6 @@ def _enrolled(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[st
     return {"macro_f1": f1, "others_called_enrolled": share_of(shares)}
 
 
-def _to_fit(config: SoundsConfig, snr_db: float) -> tuple[list[npt.NDArray[np.float64]], list[str]]:
-    """Features of other recordings at the same ratio, and their classes."""
-    rows, labels = [], []
-    for number in range(config.clips):
-        for index, label in enumerate(CLASSES):
-            rng = np.random.default_rng([config.seed, _FIT, number, index])
-            samples, rate_hz, _ = example(label, rng, snr_db)
-            rows.append(features(samples, rate_hz))
-            labels.append(label)
-    return rows, labels
-
-
-def _score(found: dict[str, float]) -> str:
-    return f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"
-
-
 def table_of(metrics: dict[str, Any]) -> str:
     """The contents of metrics.json as Markdown."""
     head = ["noise", "macro-F1", "macro-F1, groups", "known called unknown", "strange called unknown", "fresh ones"]
@@ -210,19 +190,26 @@ def table_of(metrics: dict[str, Any]) -> str:
                     percent_of(each["strange"][kind], 1) if "strange" in each else "-" for kind in ("all", "fresh")
                 ]
                 unknown = percent_of(each["called_unknown"], 1)
-                f1 = [_score(each["macro_f1"]), _score(each["macro_f1_groups"])]
+                f1 = [with_interval(each["macro_f1"]), with_interval(each["macro_f1_groups"])]
                 rows.append([f"{ratio} dB", name, *f1, unknown, *strange])
     parts = [markdown_table([head[0], "recognised by", *head[1:]], rows)]
     head = ["noise", "macro-F1 of enrolled sounds", "others called enrolled"]
     own = {ratio: each["enrolled"] for ratio, each in metrics["snr_db"].items()}
     parts.append(markdown_table(head, [
-        [f"{ratio} dB", _score(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
+        [f"{ratio} dB", with_interval(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
         for ratio, each in own.items()
     ]))  # fmt: skip
     return document(*parts)
 
 
-MEASUREMENT = Measurement(SoundsConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))
+MEASUREMENT = Measurement(
+    SoundsConfig,
+    measure,
+    table_of,
+    check=lambda config: SoundModel.load(config.checkpoint),
+    least={"clips": 2, "snr_db": -200},
+    checkpoint=str(SHIPPED),
+)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,7 @@ from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.protocols import World
-from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Discrepancy, EpisodeStatus, Recovery, SceneGraph, StepRecord, Trace, World
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.models.bundle import RULED_PARTS

@@ -12,11 +12,7 @@ from eval.common.plan_progress import PlanProgress
 from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.records import ActionRecord, OptimumRecord, RecoveryRecord
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.observation import Observation
-from nsrecover.core.recovery import Recovery
+from nsrecover.core import Action, EpisodeStatus, Observation, Phase, Plan, Recovery
 from nsrecover.explanation.reasons import reason_text
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import EXACT, Sensor

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.statistics import RESAMPLES, Share, decisions, mean, p95, share_of, spread
+from eval.common.statistics import RESAMPLES, Share, decisions, mean, over, p95, share_of, spread
 from eval.metrics import of_sweep
 from eval.sweep.records import EpisodeRecord, RecoveryRecord, failure_of
 from nsrecover.core.episode import EpisodeStatus
@@ -38,14 +38,14 @@ def length_over_best(recovery: RecoveryRecord) -> float | None:
     """L/L_opt: actions to the chosen state over the fewest; 1 if both are 0."""
     if recovery.best is None or recovery.best.to_subgoal is None:
         return None
-    return _over(len(recovery.actions), recovery.best.to_subgoal)
+    return over(len(recovery.actions), recovery.best.to_subgoal)
 
 
 def whole_over_best(recovery: RecoveryRecord) -> float | None:
     """(Recovery + remaining plan) / optimal."""
     if recovery.best is None or recovery.cost is None:
         return None
-    return _over(recovery.cost, recovery.best.cost)
+    return over(recovery.cost, recovery.best.cost)
 
 
 def time_per_error(recovery: RecoveryRecord) -> float | None:
@@ -177,10 +177,6 @@ def mean_ratio(records: Sequence[EpisodeRecord], ratio: Ratio) -> tuple[float | 
     means = sums[chosen].sum(axis=1) / counts[chosen].sum(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return round(float(sums.sum() / counts.sum()), 5), round(float(low), 5), round(float(high), 5)
-
-
-def _over(length: float, best: int) -> float:
-    return 1.0 if length == best else length / max(best, 1)
 
 
 def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:

@@ -17,10 +17,8 @@ import numpy as np
 from eval.common.optimum import Optimum, Puzzle, fewest
 from eval.common.optimum_check import independent_optimum, placings, require
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
 from nsrecover.core.geometry import as_box, gaps
-from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.reasons import reason_text
 from sim.tabletop.placing import boxes

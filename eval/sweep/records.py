@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import EpisodeStatus, RecoveryStatus
 
 
 def succeeded(record: EpisodeRecord) -> bool:

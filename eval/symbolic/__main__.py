@@ -160,12 +160,6 @@ class SymbolicConfig(Settings):
     proofs: int = 20
     budget_s: float = 60.0
     workers: int = 1
-    out: str = "outputs/symbolic"
-
-
-def check(config: SymbolicConfig) -> None:
-    """Refuse a machine without Fast Downward."""
-    require("this command")
 
 
 def proof(case: DomainCase, budget_s: float) -> DomainOutcome:
@@ -192,7 +186,7 @@ MEASUREMENT = Measurement[SymbolicConfig](
     SymbolicConfig,
     measure,
     domain_tables,
-    check=check,
+    check=lambda config: require("this command"),
     least={"proofs": 1, "budget_s": 0},
     checkpoint=None,
     adds=("proofs",),

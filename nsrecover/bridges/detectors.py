@@ -96,11 +96,13 @@ def sam2_detections(
         pixels: smallest and largest area of an object; by default 30, and a quarter of the image.
 
     Raises:
-        InvalidObservation: there are not as many objects as names, or a mask lacks a field.
+        InvalidObservation: there are not as many objects as names, no mask has the size of an object, or a mask lacks
+            a field.
     """
     from nsrecover.perception.masks.formats import mask_of
 
     kept: list[npt.NDArray[np.bool_]] = []
+    areas = [float(_field(each, "area")) for each in masks]
     for each in sorted(masks, key=lambda one: -float(_field(one, "stability_score"))):
         segmentation = _field(each, "segmentation")
         size = segmentation["size"] if isinstance(segmentation, Mapping) else np.shape(segmentation)
@@ -110,6 +112,11 @@ def sam2_detections(
         mask = mask_of(segmentation, int(size[0]), int(size[1]))
         if all((mask & other).sum() < 0.5 * min(mask.sum(), other.sum()) for other in kept):
             kept.append(mask)
+    if areas and not kept:
+        raise InvalidObservation(
+            f"expected a mask of {least:.0f} to {most:.0f} pixels, found areas from {min(areas):.0f} to "
+            f"{max(areas):.0f}; adapt `pixels` (the smallest and the largest area of an object)"
+        )
     kept.sort(key=lambda mask: float(np.flatnonzero(mask.any(axis=0)).mean()))
     if names is not None and len(names) != len(kept):
         raise InvalidObservation(
@@ -187,15 +194,17 @@ def tag_boxes(
         Name -> centre and size, metres; None for an object whose tag was not seen.
 
     Raises:
-        InvalidObservation: a detection has no pose or one behind the camera, a tag is seen as well in two places, or
-            two tags of an object disagree about its place.
+        InvalidObservation: a detection has no number or margin, no pose or one behind the camera, a tag is seen as well
+            in two places, or two tags of an object disagree about its place.
     """
     best: dict[str, tuple[int, float, Found]] = {}
     usable = [
-        each for each in detections if int(each.tag_id) in objects and float(each.decision_margin) >= least_margin
+        each
+        for each in detections
+        if int(_number(each, "tag_id")) in objects and _number(each, "decision_margin") >= least_margin
     ]
     for detection in usable:
-        name, wrong = objects[int(detection.tag_id)].name, int(getattr(detection, "hamming", 0))
+        name, wrong = objects[int(detection.tag_id)].name, int(_number(detection, "hamming", 0.0))
         rank, before = (-wrong, float(detection.decision_margin)), best.get(name)
         if wrong > most_hamming:
             continue
@@ -299,6 +308,18 @@ def _check_one_object(name: str, seen: Sequence[tuple[Found, TaggedObject]], cam
             f"{100 * apart:.0f} cm apart, with margins {high:.0f} and {low:.0f}; check where they are on the object "
             "(`centre_m`)"
         )
+
+
+def _number(detection: object, name: str, otherwise: float | None = None) -> float:
+    """A number that a detection of a tag has, or one to take if it lacks it."""
+    try:
+        return float(getattr(detection, name) if otherwise is None else getattr(detection, name, otherwise))
+    except (AttributeError, TypeError, ValueError) as problem:
+        given = getattr(detection, name, None)
+        raise InvalidObservation(
+            f"expected a number as `{name}` of every detection of a tag, found {given!r}; give the detections of "
+            "pupil_apriltags, or objects with the same fields"
+        ) from problem
 
 
 def _tag_box(detection: Found, camera: Camera, tagged: TaggedObject) -> Box:

@@ -4,6 +4,7 @@ Nothing here needs PlanSys2. PDDL does not tell upper from lower case, and its n
 have no blanks; `PlanVocabulary` translates.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +24,8 @@ _LINE = re.compile(
 _SOLUTION = re.compile(
     r"solution found|plan found|found plan|found legal plan|plan computed|^\s*(sequential)?plan:\s*$", re.IGNORECASE
 )
-_COST = re.compile(r"\s*;\s*cost\s*=", re.IGNORECASE)
-"""Ends a plan of Fast Downward."""
+_BETWEEN = re.compile(r"\s*;\s*(cost\s*[=:]|version\b|seed\b|time\s+[\d.]|metricvalue\b)", re.IGNORECASE)
+"""After a plan of Fast Downward, and before one of LPG or POPF."""
 _REPORTED = tuple(
     re.compile(form)
     for form in (
@@ -101,7 +102,7 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
     times follow one another. Actions that overlap come in the order of their ends; `sequential` finds one that works.
 
     Raises:
-        InvalidPlan: a line is no item, or there is none.
+        InvalidPlan: a line is no item, there is none, or the times begin anew, as those of several plans do.
     """
     items, wrong, report, ended = list[PlanItem](), "", False, False
     for line in text.replace("\ufeff", "").splitlines():
@@ -113,10 +114,12 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
             given = match.groupdict()
             time_s = float(given.get("time") or len(items))
             duration_s = float(given.get("duration") or given.get("bare") or 0)
+            if not math.isfinite(time_s + duration_s):
+                wrong = wrong or line.strip()
             items.append(PlanItem(time_s, tuple(words), duration_s))
         elif _SOLUTION.search(line):
             items, wrong, report = [], "", True
-        elif _COST.match(line):
+        elif _BETWEEN.match(line):
             ended = True
         elif line.strip() and not line.lstrip().startswith(";") and (not report or _ITEM.match(line)):
             wrong = wrong or line.strip()
@@ -124,6 +127,13 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
         raise InvalidPlan(f"expected lines like '0.000: (stack green red) [1.000]', found {wrong[:120]!r}")
     if not items:
         raise InvalidPlan("expected a plan with at least one line, found none; ask the planner's log")
+    times = [item.time_s for item in items]
+    again = next((n for n, time_s in enumerate(times) if time_s == times[0] < max(times[: n + 1])), None)
+    if again is not None:
+        raise InvalidPlan(
+            f"expected one plan, found that the times begin anew with {str(items[again])!r}, as if a second plan "
+            "followed; give the last plan alone, or sort the lines by time if it is one"
+        )
     return tuple(sorted(items, key=lambda item: (item.end_s, item.time_s)))
 
 

@@ -97,17 +97,21 @@ def show(document: object, lines: Iterable[object], as_json: bool) -> None:
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose last parameter, a dataclass, is given as one option for each of its fields."""
-    hints = get_type_hints(command, include_extras=True)
-    *own, group = inspect.signature(command).parameters.values()
-    kind, types = hints[group.name], get_type_hints(hints[group.name], include_extras=True)
+    # not get_type_hints(command): Python 3.10 makes Optional of a default of None, which hides the option's name
+    *own, group = inspect.signature(command, eval_str=True).parameters.values()
+    kind = group.annotation
+    types = get_type_hints(kind, include_extras=True)
 
     @wraps(command)
     def spread_out(**given: object) -> None:
         chosen = {item.name: given.pop(item.name) for item in fields(kind)}
         command(**given, **{group.name: kind(**chosen)})
 
-    options = [inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default) for f in fields(kind)]
-    every = [each.replace(annotation=(hints | types)[each.name]) for each in (*own, *options)]
+    options = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name])
+        for f in fields(kind)
+    ]
+    every = [*own, *options]
     spread_out.__annotations__ = {each.name: each.annotation for each in every}
     vars(spread_out)["__signature__"] = inspect.Signature(every)
     return spread_out

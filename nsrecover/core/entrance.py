@@ -12,8 +12,11 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan
 
-NEAREST_M, TABLE_M = 8.0, 0.1
-"""The nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
+NEAREST_M, TABLE_M = 3.0, 0.03
+"""At first the nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
+
+FLOATING_M = 0.1
+"""Later, not all objects are farther above or below the table's top, metres."""
 
 FARTHEST_M, LARGEST_M = 30.0, 3.0
 """Boxes that are farther away, or have a longer side, are probably not in metres."""
@@ -131,21 +134,34 @@ def check_boxes(scene: SceneGraph) -> None:
         )
 
 
-def check_frame(scene: SceneGraph) -> None:
-    """Refuse boxes of a first scene that are probably in another frame or unit: something stands on the table.
+def check_frame(scene: SceneGraph, first: bool = True) -> None:
+    """Refuse boxes that are probably in another frame or unit: something stands on the table.
+
+    Args:
+        scene: what is seen.
+        first: whether it is the first scene, and at rest. Later only several objects that all float above or are all
+            below the table are refused: one may be in the gripper, and some may have fallen to the floor.
 
     Raises:
         InvalidObservation: the lowest of all objects is above or below the table, or all are far away.
     """
     boxes = scene.boxes[scene.seen]
+    bottoms = boxes[:, 2] - boxes[:, 5] / 2
+    if not first:
+        if len(boxes) > 1 and (bottoms.min() > FLOATING_M or bottoms.max() < -FLOATING_M):
+            raise InvalidObservation(
+                f"expected boxes in the frame of the first ones, with the table's top at z = 0, found all objects "
+                f"{bottoms.min():.3g} to {bottoms.max():.3g} m above it; check that the robot is localised"
+            )
+        return
     if not len(boxes):
         return
     if (near := float(np.linalg.norm(boxes[:, :2], axis=1).min())) > NEAREST_M:
         raise InvalidObservation(
             f"expected boxes in metres in the frame of the robot's base, found all over {near:.3g} away; divide "
-            "centimetres by 100, multiply inches by 0.0254, or transform them"
+            "decimetres by 10 and centimetres by 100, multiply inches by 0.0254, or transform them"
         )
-    low = float((boxes[:, 2] - boxes[:, 5] / 2).min())
+    low = float(bottoms.min())
     if abs(low) > TABLE_M:
         raise InvalidObservation(
             f"expected the table's top at z = 0, found the lowest object at {low:.3g} m; subtract the height of the "

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
+from nsrecover.core.discrepancy import UNDONE, AnyDeviation, Cause, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
@@ -135,7 +135,8 @@ def _effect_facts(discrepancy: Discrepancy[object], domain: Domain) -> list[Fact
         unknown = (each.name for each in discrepancy.missing_to_tell if not isinstance(each, SensorFinding))
         wrong = (each.name for each in discrepancy.deviations if each.cause not in _BY_OTHERS)
         doubtful = {*wrong, *unknown}
-        worked = discrepancy.phase is Phase.AFTER and doubtful.isdisjoint(action.arguments)
+        undone = any(each.cause in UNDONE for each in discrepancy.deviations)
+        worked = discrepancy.phase is Phase.AFTER and not undone and doubtful.isdisjoint(action.arguments)
         return [Fact("achieved", (str(action),))] * worked
     facts = []
     names, unseen = set(discrepancy.deviating), {each.name for each in discrepancy.unseen}

@@ -103,7 +103,7 @@ def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Senten
     facts = (*known["rejoins"], *known["steps_done"])
     subgoal, done = (int(fact.arguments[0]) for fact in facts)
     skipped, again = phrasing.steps(done + 1, subgoal), phrasing.steps(subgoal + 1, done)
-    after = f"the scene is {_as_after(subgoal, phrasing)}"
+    after = f"what the plan needs is {_as_after(subgoal, phrasing)}"
     if recovery:
         rest = f", so {skipped} can be skipped" if subgoal > done else f", so {again} can be repeated"
         put_right = UNDONE if subgoal < done else frozenset[Cause]()  # by repeating the step

@@ -38,7 +38,7 @@ def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> t
     scenes = [episode.start, *(record.graph for record in episode.records)]
     states = list(_states(scenes, domain))
     dangers = [fact for _, now, _ in states for fact in now]
-    held = _held(scenes[-1], domain)
+    held = held_in(scenes[-1], domain)
     if episode.status is EpisodeStatus.RUNNING and still:
         verdict = "It is not safe to reach in: the robot waits for a person, and may move as soon as it has an answer."
     elif episode.status is EpisodeStatus.RUNNING:
@@ -74,18 +74,14 @@ def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> t
     return (*sentences, Sentence(NO_EMERGENCY_STOP, (Fact("not_watched", ("people",)),)))
 
 
-def held_names(episode: Episode, domain: Domain) -> tuple[str, ...]:
-    """Return what the robot holds, as far as it was seen."""
-    return _held(episode.records[-1].graph if episode.records else episode.start, domain)
-
-
 def dangers_of(episode: Episode, domain: Domain) -> list[tuple[str, ...]]:
     """Return the facts with which objects can hurt people now, as far as they are read."""
     scenes = [episode.start, *(record.graph for record in episode.records)]
     return [fact for _, now, _ in _states(scenes, domain) for fact in now]
 
 
-def _held(scene: SceneGraph | FactScene, domain: Domain) -> tuple[str, ...]:
+def held_in(scene: SceneGraph | FactScene, domain: Domain) -> tuple[str, ...]:
+    """Return what the robot holds in a scene, as far as it was seen."""
     if isinstance(scene, SceneGraph):
         return () if scene.held is None else (scene.names[scene.held],)
     return tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))

@@ -25,9 +25,9 @@ LONGEST = 400
 
 _HOSTILE = (
     r"\b(ignore|disregard|override|bypass|disable|forget)\b.{0,30}\b(plan|instruction|instructions|rules?|commands?|"
-    r"safety|previous|everything|above|laws?|prompt|told)\b|\b(hurt|attack|stab|poison|smash|destroy|bomb|hack|steal)\b|"
-    r"\b(kill|hit|burn|throw (?:\w+ ){1,4}at|punch|kick|slap|push) (?:\w+ )?(him|her|them|me|someone|somebody|person|"
-    r"people|man|woman|child|kid|guest|guests|cat|dog|NAMES)\b"
+    r"safety|previous|everything|above|laws?|prompt|told)\b|\b(attack|stab|poison|smash|destroy|bomb|hack|steal)\b|"
+    r"\b(kill|hurt|hit|burn|throw (?:\w+ ){1,4}at|punch|kick|slap|push) (?:\w+ )?(him|her|them|me|someone|somebody|"
+    r"person|people|man|woman|child|kid|guest|guests|cat|dog|NAMES)\b"
 )
 """Sentences that want rules broken, or harm; NAMES stands for the names of a home's people."""
 

@@ -7,13 +7,17 @@ A grammar is a text. A line that begins at the margin names a symbol, the indent
 
 The parts of a rule are words (`"in|on"`, one of several), lexical classes of the lattice (`<place>`), and symbols, each
 with an optional label and one of `?`, `*`, `+`. Behind the arrow stand the builder that makes the meaning of what was
-labelled, and the rule's cost; without an arrow the meaning is that of the labelled or only part. A builder gets the
-labels as keyword arguments (None for an absent `?`, a tuple for `*` and `+`) and returns a meaning, a `Costly` one, or
+labelled, and the rule's cost; without an arrow the meaning is that of the labelled or only part. `builder key=value`
+gives constants besides, `builder(text {label})` only the text with the parts in it. A builder gets the labels as
+keyword arguments (None for an absent `?`, a tuple for `*` and `+`) and returns a meaning, a `Costly` one, or
 None if the parts do not go together. Below the name of a class stand its closed words, with what they mean before a
 colon:
 
     <state>
       open: open, opened, ajar
+
+A symbol that ends in `~` stands once for each form of a verb, with the form in place of each `~` below it: none (the
+imperative), `ing`, `ed` (the past), `en` (the participle).
 """
 
 from __future__ import annotations
@@ -21,11 +25,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 Meaning: TypeAlias = Any
 """What a builder makes of the meanings of a rule's parts; hashable."""
 _PART = re.compile(r'(?:(?P<label>\w+):)?(?P<symbol>"[^"]*"|<[^>]+>|\w+)(?P<times>[?*+]?)')
+_END = re.compile(r"(\w*)(?:\((.*)\))?((?: \w+=\w+)*) ?(-?[\d.]+)?")
+_FORMS = ("", "ing", "ed", "en")
+_EACH_FORM = re.compile(r"^\w+~\n(?:(?:[ \t].*)?\n)+", re.MULTILINE)
 _MOST = 48
 """Meanings that are kept for one symbol over one span; far more than any sentence has."""
 _WORD_COST = 0.9
@@ -62,8 +70,16 @@ class _Rule:
     cost: float
 
 
+def _filled(build: Callable[[str], Meaning], template: str, **labels: Meaning) -> Meaning:
+    """The meaning of a template with the words of the parts in it; of a verb its text."""
+    texts = {name: text if isinstance(text, str) else "" for name, text in labels.items()}
+    texts |= {name: text[-1] for name, text in labels.items() if isinstance(text, tuple) and text}
+    texts |= {"words": " ".join(labels["words"])} if isinstance(labels.get("words"), tuple) else {}
+    return build(" ".join(template.format_map(texts).split()).replace(" .", "."))
+
+
 class Grammar:
-    """Rules by symbol; `words` are the words that they name, `closed` the closed words: class, meaning, phrases.
+    """Rules by symbol; `words` are the words that they name, `alone` those without others, `closed` the closed words.
 
     Args:
         text: see the module.
@@ -77,6 +93,7 @@ class Grammar:
         self.rules: dict[str, list[_Rule]] = {}
         self.closed = list[tuple[str, str, list[str]]]()
         symbol = ""
+        text = _EACH_FORM.sub(lambda found: "".join(found[0].replace("~", form) for form in _FORMS), text)
         for line in text.splitlines():
             plain = line.partition("#")[0].rstrip()
             if plain and not plain[0].isspace():
@@ -88,13 +105,18 @@ class Grammar:
                 self.closed.append((symbol[1:-1], value.strip(), [each.strip() for each in texts.split(",")]))
             elif plain:
                 body, _, end = plain.partition("->")
-                name, _, cost = end.strip().partition(" ")
+                name, template, given, cost = _END.fullmatch(end.strip()).groups()  # type: ignore[union-attr]
                 if name and name not in builders:
                     raise ValueError(f"expected a known builder in {plain.strip()!r}, found {name!r}")
+                build = builders[name] if name else None
+                if build is not None and template is not None:
+                    build = partial(_filled, build, template)
+                elif build is not None and given:
+                    build = partial(build, **dict(each.split("=") for each in given.split()))
                 parts = tuple((m["label"] or "", m["symbol"], m["times"]) for m in _PART.finditer(body))
                 if not name and len(parts) == 1:
                     parts = (("meaning", *parts[0][1:]),)
-                self.rules[symbol].append(_Rule(parts, builders[name] if name else None, float(cost or 0)))
+                self.rules[symbol].append(_Rule(parts, build, float(cost or 0)))
         used = {part for rules in self.rules.values() for rule in rules for _, part, _ in rule.parts}
         unknown = sorted(part for part in used if part[0] not in '"<' and part not in self.rules)
         if unknown:
@@ -102,6 +124,8 @@ class Grammar:
         self._firsts: dict[str, frozenset[str] | None] = {}
         literals = (part[1:-1].replace("|", " ").split() for part in used if part[0] == '"')
         self.words = frozenset(word for each in literals for word in each)
+        alone = (text for part in used if part[0] == '"' for text in part[1:-1].split("|"))
+        self.alone = frozenset(text for text in alone if " " not in text)
 
     def starts(self, symbol: str) -> frozenset[str] | None:
         """The words and classes that something can begin with; None if it may be empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -9,6 +10,7 @@ from itertools import pairwise
 
 from nsrecover.language.chart import Costly, Grammar, Meaning
 from nsrecover.language.frames import (
+    BIN,
     FAR,
     PERSONAL,
     Np,
@@ -43,7 +45,7 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.rules import grammar_of
 from nsrecover.language.tables import WORDS, listed
-from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, forms
+from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, forms, in_forms
 
 _TABLES = (
     "manners", "particles", "openings", "lying:lying", "answered", "results", "conditions", "colours:colour", "times",
@@ -53,20 +55,17 @@ _TABLES = (
 _MOST_READINGS = 40
 _LONGEST_NAME = 3
 _NO_NOUNS = frozenset(listed(WORDS["no_nouns"]))
-_NO_SUPERLATIVES, _SHORTEST_SUPERLATIVE = frozenset(listed(WORDS["constraints"]["no superlative"])), 5
+_SUPERLATIVE = rf"(?!(?:{'|'.join(listed(WORDS['constraints']['no superlative']))})$)\w{{3,}}est$"
 _NO_NAMES = frozenset(
     word for text in (*listed(WORDS["elsewhere"]), *listed(WORDS["adverbs"])) for word in text.split()
 )
 _NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PREPOSITIONS))
 """Words with which nothing begins that is told."""
+_OPEN_ENDS = (" to", " for", " the", " a", " is", " are", " need", " needs", " want", " wants", " like", " some")
+"""Words with which no mere reason ends."""
+_ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "some", "that", "this", "another", "one", "two"))
+_ASKED = {"where": Verb.ASK_WHERE, "name": Verb.ASK, "pose": Verb.POSE, "answer": Verb.ANSWER}
 _REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
-
-
-@dataclass(frozen=True)
-class Restart:
-    """A clause that replaces what was said before it: "go to the sofa, no, go to the desk"."""
-
-    unit: Unit
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,10 @@ class Change:
 # --- builders
 
 
-def _change(kind: str, what: Np) -> Change | None:
+def _change(what: Np, kind: str = "", prep: tuple[str, str] | None = None) -> Change | None:
     each = located(what)
+    if prep is not None and not (kind and prep[0] == "at"):
+        kind = prep[0]
     return Change(kind, *each) if each is not None else None
 
 
@@ -116,8 +117,12 @@ def _list(first: Np, rest: Sequence[Np] = ()) -> Costly | None:
 
 
 def _but_not(first: Np, how: str, second: Np) -> tuple[Np, ...]:
+    one, other = first.phrase, second.phrase
+    kinds = one.sort is Sort.THING and one.definite and not one.plural
+    if "not" in how and kinds and (other.sort is Sort.THING or other.name in ("one", "it")) and one.name != other.name:
+        return (first,)  # what is meant is another thing anyway
     limit = Constraint(ConstraintKind.OTHER, f"{how} {second.said}")
-    return (replace(first, phrase=replace(first.phrase, constraints=(*first.phrase.constraints, limit))),)
+    return (replace(first, phrase=first.phrase.limited(limit)),)
 
 
 def _prep(prep: tuple[str, str], at: Np) -> Part | None:
@@ -131,17 +136,11 @@ def _arg_prep(prep: tuple[str, str], obj: Np) -> Part:
 
 
 def _open_head(words: Sequence[str]) -> Costly | None:
-    name = " ".join(words)
-    if (
-        len(words) > _LONGEST_NAME
-        or words[-1] in _NO_NOUNS
-        or _NO_NAMES & set(words)
-        or any(word.endswith("ly") for word in words)
-    ):
+    name, plural = " ".join(words), words[-1].endswith("s") and not words[-1].endswith("ss")
+    unfit = words[-1] in _NO_NOUNS or bool(_NO_NAMES & set(words)) or re.search(r"(ly|'s)\b|(?<!e)ed$", name)
+    if len(words) > _LONGEST_NAME or unfit:
         return None
-    return Costly(
-        (Phrase(Sort.THING, name, plural=name.endswith("s") and not name.endswith("ss")), name), len(words) * 0.1
-    )
+    return Costly((Phrase(Sort.THING, name, plural=plural, known=False), name), len(words) * 0.1)
 
 
 def _head(entry: tuple[Lexeme, str]) -> tuple[Phrase, str]:
@@ -155,12 +154,8 @@ def _quality(word: Meaning) -> Constraint:
     return Constraint(ConstraintKind(kind), text)
 
 
-def _superlative(word: str) -> bool:
-    return word.endswith("est") and len(word) > _SHORTEST_SUPERLATIVE and word not in _NO_SUPERLATIVES
-
-
 def _one(det: str | None = None, posts: Sequence[Part] = ()) -> Np | None:
-    return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts else None
+    return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts and det not in ("another", "no") else None
 
 
 def _that_one(mods: Sequence[Meaning], det: str | None = None, posts: Sequence[Part] = ()) -> Np:
@@ -170,45 +165,30 @@ def _that_one(mods: Sequence[Meaning], det: str | None = None, posts: Sequence[P
     return Np(Phrase(Sort.PRONOUN, "one", words=told, constraints=limits), tuple(posts), text)
 
 
-def _owned(
-    owner: str, head: tuple[Phrase, str], mods: Sequence[Constraint] = (), posts: Sequence[Meaning] = ()
-) -> Meaning:
-    made = noun(head, "the", None, mods, posts)
-    if not isinstance(made, Costly):
-        return made
-    np = made.meaning
-    return Costly(replace(np, phrase=replace(np.phrase, owner=owner), said=f"{owner}'s {np.said}"), made.cost)
-
-
-def _act(verb: tuple[str, str], args: Sequence[Part] = (), neg: Meaning = None, how: str | None = None) -> Meaning:
-    return clauses(verb, args, neg is not None, how)
-
-
 def _act_split(
     verb: tuple[str, str, str], obj: Meaning, particle: str, args: Sequence[Part] = (), neg: Meaning = None
 ) -> Meaning:
     if verb[2] != particle:
         return None
-    return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None, None)
+    return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None)
 
 
-def _gapped(verb: tuple[str, str], args: Sequence[Part], more: Sequence[Part], neg: Meaning = None) -> Meaning:
-    """As in "put the bread on the desk and the milk in the fridge": the verb is meant twice."""
-    if [part.kind for part in args] != [part.kind for part in more] or len(args) < 2:
-        return None
-    return _together(_act(verb, each, neg) for each in (args, more))
-
-
-def _unit_of(made: Meaning) -> Unit | None:
-    """What a builder has made, without its cost."""
-    found: Unit | None = made.meaning if isinstance(made, Costly) else made
-    return found
+def _gapped(
+    verb: tuple[str, str], args: Sequence[Part], more: Sequence[Sequence[Part]], neg: Meaning = None
+) -> Meaning:
+    """As in "put the bread on the desk and the milk in the fridge": the verb is meant several times."""
+    kinds = {tuple("to" if part.kind == "at" else part.kind for part in each) for each in (args, *more)}
+    return (
+        _together(clauses(verb, each, neg is not None) for each in (args, *more))
+        if len(kinds) == 1 and len(args) > 1
+        else None
+    )
 
 
 def _together(made: Iterable[Meaning]) -> Costly | None:
     """The clauses of several units as one unit; None if one of them has none."""
     every = list(made)
-    units = [_unit_of(each) for each in every]
+    units: list[Unit | None] = [each.meaning if isinstance(each, Costly) else each for each in every]
     if any(unit is None or unit.kind not in ("do", "wish") for unit in units):
         return None
     whole = tuple(each for unit in units if unit is not None for each in unit.clauses)
@@ -227,6 +207,28 @@ _DUTIES = ("goes", "go", "belongs", "belong", "should", "must", "ought", "needs"
 _STATES = {"open": Verb.OPEN, "closed": Verb.CLOSE, "on": Verb.TURN_ON, "off": Verb.TURN_OFF}
 
 
+def _does(
+    verb: tuple[str, str] | str,
+    what: tuple[Np, ...] = (),
+    args: Sequence[Part] = (),
+    to: Part | Np | None = None,
+    who: Np | None = None,
+    only: str = "",
+    never: str = "",
+) -> Meaning:
+    """What is to be done with something, by the verb that was said or is meant."""
+    act, said = (verb, "want") if isinstance(verb, str) else verb
+    at = Part("to", "to", (to,)) if isinstance(to, Np) else to
+    thing = what or ((who,) if who is not None else ())
+    if (only and act != only) or act == never or (act == "place" and not all(is_thing(np.phrase) for np in thing)):
+        return None
+    if at is not None:
+        act = "bring" if act == "place" and is_person(at.nouns[0].phrase) else act
+        at = replace(at, kind="to") if at.kind == "at" else at
+    parts = (*([Part("np", "", thing)] if thing else []), *args, *([at] if at is not None else []))
+    return clauses((act, said), parts)
+
+
 def _made_so(what: Np, state: str) -> Meaning:
     """As in "make sure that the door is open", "lamp off"."""
     each = located(what)
@@ -235,11 +237,20 @@ def _made_so(what: Np, state: str) -> Meaning:
     return Unit("do", (Clause(_STATES[state], target=each[0]),))
 
 
+def _wanted(what: tuple[Np, ...], result: Meaning) -> Meaning:
+    """What is to be done with something, where it is to be, or in which state: "I want the lamp switched off"."""
+    if isinstance(result, Part):
+        return _does("place", what, to=result)
+    if isinstance(result, str):
+        return _together(_made_so(np, result) for np in what)
+    return _does(result[0], what, result[1])
+
+
 def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit | None:
     """A statement that names nothing else than where something is: "Ann is watching a film in the study"."""
     if words[0] in _DUTIES:
         return None
-    bare = what.phrase.sort in THINGS and what.said == what.phrase.name
+    bare = what.phrase.sort in THINGS and what.said == what.phrase.name and what.phrase.known
     if what.phrase.sort is Sort.PRONOUN or what.phrase == THE_OPERATOR or bare:
         return None
     at = located(place.nouns[0]) if place is not None and place.kind in ("at", "near", "from", "to") else None
@@ -248,26 +259,27 @@ def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit 
     return Unit("said", (), (what,), at[0] if at else None, " ".join((what.said, *words)))
 
 
-def _stated_in(prep: tuple[str, str], at: Np, what: tuple[Np, ...]) -> Unit | None:
-    each = located(at)
-    if each is None or each[0].sort is not Sort.PLACE or prep[0] != "at":
-        return None
-    return Unit("stated", (), what, each[0])
-
-
-def _looking(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
-    if who.phrase == THE_OPERATOR:
-        return clauses(("find", "find"), (Part("np", "", what), *args), False, None)
-    return Unit("stated", (), (who, *what)) if is_person(who.phrase) and not args else None
+def _person_did(who: tuple[Lexeme, str], words: Sequence[str]) -> Unit:
+    return Unit("said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words)))
 
 
 def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
+    if who.phrase.sort is Sort.PLACE:
+        return _does("place", what, to=who) if not args else None
     pronoun_at = what[0].phrase.sort is Sort.PRONOUN and any(part.kind == "at" for part in args)
     if not is_person(who.phrase) or pronoun_at:
         return None
-    given = () if any(part.kind == "to" for part in args) else (Part("to", "to", (who,)),)
-    made = clauses(("bring", "want"), (Part("np", "", what), *args, *given), False, None)
+    given = () if any(part.kind in ("to", "for") for part in args) else (Part("to", "to", (who,)),)
+    made = clauses(("bring", "want"), (Part("np", "", what), *args, *given))
     return Costly(replace(made.meaning, kind="wish"), made.cost) if isinstance(made, Costly) else made
+
+
+def _for_me(clause: Unit) -> Unit | None:
+    """As in "I want to get rid of the box", "I want to find my watch"; other things a speaker wants to do alone."""
+    gone = all(
+        each.verb is Verb.FIND or (each.target is not None and each.target.name == BIN) for each in clause.clauses
+    )
+    return clause if clause.kind == "do" and gone else None
 
 
 _SOUGHT = Phrase(Sort.PRONOUN, "sought")
@@ -278,17 +290,6 @@ _STATED = ("stated", "at", "said", "lost", "reason")
 def _place_of(at: Part | None) -> Phrase | None:
     each = located(at.nouns[0]) if at is not None else None
     return each[0] if each is not None else None
-
-
-def _afterwards(first: tuple[str, str], clause: Unit, args: Sequence[Part] = ()) -> Meaning:
-    """As in "put it in the sink when you have found the cup": one after the other."""
-    return _together((clauses(first, args, False, None), clause)) if isinstance(clause, Unit) else None
-
-
-def _other_place(clause: Unit, **denied: Part) -> Meaning:
-    """As in "rather than on the sofa, put it on the bed"."""
-    place, other = _place_of(denied["not"]), [each.target for each in clause.clauses]
-    return clause if clause.kind == "do" and place is not None and None not in other and place not in other else None
 
 
 def _wishes(who: Np, what: tuple[Np, ...], who2: Np, what2: tuple[Np, ...]) -> Meaning:
@@ -304,12 +305,6 @@ def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
     return Unit("again", (Clause(Verb.GO, target=each[0]),), text=prep[0])
 
 
-def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
-    return clauses(
-        ("place", "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None
-    )
-
-
 def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     if any(part.kind not in ("from", "for", "to") for part in args):
         return None
@@ -318,16 +313,15 @@ def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     return _wish(Np(THE_OPERATOR), what, args)
 
 
+def _named(np: Np) -> bool:
+    """Whether the first word of a noun phrase can be no unknown verb."""
+    bare = np.phrase.known and not np.phrase.constraints and not np.phrase.words
+    return np.said.partition(" ")[0] in _ARTICLES or " " not in np.said or bare
+
+
 def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
-    if clause.kind != "do" or not any(
-        phrase.sort is Sort.PRONOUN for each in clause.clauses for phrase in each.phrases
-    ):
-        return None
-    return Unit("do", clause.clauses, what)
-
-
-def _belongs(what: tuple[Np, ...], to: Part) -> Meaning:
-    return _wish_put(what, to) if all(is_thing(np.phrase) for np in what) else None
+    pronouns = [phrase for each in clause.clauses for phrase in each.phrases if phrase.sort is Sort.PRONOUN]
+    return Unit("do", clause.clauses, what) if clause.kind == "do" and pronouns else None
 
 
 def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
@@ -343,37 +337,33 @@ def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
 def _lost(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Unit | None:
     if not is_person(who.phrase) or not all(is_thing(np.phrase) for np in what):
         return None
-    places = [located(part.nouns[0]) for part in args]
-    what = what if who.phrase == THE_OPERATOR else (who, *what)
-    return Unit(
-        "lost", (), what, places[0][0] if places and places[0] else None, "" if who.phrase == THE_OPERATOR else who.said
-    )
+    at, mine = _place_of(args[0] if args else None), who.phrase == THE_OPERATOR
+    if len(what) == 1 and what[0].phrase.sort is Sort.PRONOUN:
+        return Unit("at", (), what, at) if at is not None else None
+    return Unit("lost", (), what if mine else (who, *what), at, "" if mine else who.said)
 
 
 def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
     if len(what) != 1:
         return None
     np = what[0]
-    for post in seen:
-        if isinstance(post, Pose):
-            np = (
-                replace(np, phrase=replace(np.phrase, sort=Sort.POSED, name=post.name))
-                if np.phrase.sort is Sort.PERSON
-                else np
-            )
-        elif isinstance(post, Part):
-            if np.phrase.sort in PEOPLE and post.text.startswith("lying "):
-                return None
-            np = replace(np, parts=(*np.parts, post))
-        elif isinstance(post, Constraint):
-            np = replace(np, phrase=replace(np.phrase, constraints=(*np.phrase.constraints, post)))
-        elif post:
-            return None
+    poses = [post.name for post in seen if isinstance(post, Pose)]
+    parts = tuple(post for post in seen if isinstance(post, Part))
+    limits = tuple(post for post in seen if isinstance(post, Constraint))
+    lying = np.phrase.sort in PEOPLE and any(part.text.startswith("lying ") for part in parts)
+    if lying or len(poses) + len(parts) + len(limits) < sum(bool(post) for post in seen):
+        return None
+    phrase = np.phrase.limited(*limits)
+    if poses and phrase.sort is Sort.PERSON:
+        phrase = replace(phrase, sort=Sort.POSED, name=poses[0])
+    np = replace(np, phrase=phrase, parts=(*np.parts, *parts))
     each = located(np)
     if each is None:
         return None
     phrase, place = each
     if phrase.sort in PEOPLE:
+        everyone = [each for each in phrase.constraints if each.text in ("everyone", "everybody")]
+        phrase = replace(phrase, constraints=tuple(each for each in phrase.constraints if each not in everyone))
         return Unit("do", (Clause(Verb.COUNT, None, place, person=phrase),))
     if phrase.sort is Sort.PRONOUN and phrase.name in ("them", "it"):
         return Unit("do", (Clause(Verb.COUNT, phrase, place),))
@@ -382,23 +372,20 @@ def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
     return Unit("do", (Clause(Verb.COUNT, replace(phrase, plural=True, count="", definite=False), place),))
 
 
-def _counted_mod(what: tuple[Np, ...], mods: Meaning) -> Meaning:
-    return _counted(what, (mods,))
-
-
 def _where(what: Np) -> Meaning:
-    made = clauses(("find", "find"), (Part("np", "", (what,)),), False, None)
-    unit = _unit_of(made)
-    if unit is None or unit.clauses[0].verb is not Verb.FIND:
+    made = _does("find", (what,))
+    if not isinstance(made, Costly) or made.meaning.kind != "do" or made.meaning.clauses[0].verb is not Verb.FIND:
         return None
-    told = (_REPORT,) if unit.clauses[0].person is not None else ()
-    return Unit("do", (*unit.clauses, *told))
+    told = (_REPORT,) if made.meaning.clauses[0].person is not None else ()
+    return Unit("do", (*made.meaning.clauses, *told))
 
 
 def _told(content: Meaning = "", who: tuple[Np, ...] | None = None, verb: str = "") -> Meaning:
     kind, text = content if isinstance(content, tuple) else ("answered", content)
     whom = who[0].phrase if who else THE_OPERATOR
-    if kind == "says" and (len(text.split()) < 2 or text.split()[0] in _NO_TEXT):
+    first = text.partition(" ")[0]
+    named = who is not None and who[-1].phrase.sort is Sort.PERSON and not who[-1].parts
+    if kind == "says" and (first == text or (first in _NO_TEXT and not (first in ("her", "his") and named))):
         return None
     if kind == "request" and whom == THE_OPERATOR:
         return None
@@ -416,34 +403,24 @@ def _told_count(who: tuple[Np, ...], what: tuple[Np, ...], seen: Sequence[Meanin
     return counted if operator else Unit("do", (*counted.clauses, *told.clauses))
 
 
-def _asked_about(verb: Verb, who: tuple[Np, ...], content: str = "") -> Meaning:
-    each = located(who[0]) if len(who) == 1 else None
-    if each is None or not is_person(each[0]):
+def _asked_person(verb: str, who: tuple[Np, ...] | None = None, owner: str = "", what: Np | None = None) -> Meaning:
+    """What is asked of a person, seen of a person, or answered: where something is, a name, a pose, a question."""
+    people = who or (Np(Phrase(Sort.PERSON, owner) if owner else Phrase(Sort.PRONOUN, "him")),)
+    each = located(people[0]) if len(people) == 1 else None
+    if each is None or not is_person(each[0]) or (verb == "answer" and each[0] == THE_OPERATOR):
         return None
-    return Unit("do", (Clause(verb, person=each[0], person_at=each[1], content=content), _REPORT))
-
-
-def _asked_where(who: tuple[Np, ...], what: Np, verb: str = "") -> Meaning:
-    each = located(who[0]) if len(who) == 1 else None
-    if each is None or not is_person(each[0]) or not is_thing(what.phrase):
+    if verb == "where" and not (what is not None and is_thing(what.phrase)):
         return None
-    return Unit("do", (Clause(Verb.ASK_WHERE, what.phrase, person=each[0], person_at=each[1]),))
-
-
-def _answered(who: tuple[Np, ...] | None = None) -> Meaning:
-    each = located(who[0]) if who else (Phrase(Sort.PRONOUN, "him"), None)
-    if each is None or not is_person(each[0]) or each[0] == THE_OPERATOR:
-        return None
-    return Unit("do", (Clause(Verb.ANSWER, person=each[0], person_at=each[1]),))
-
-
-def _refused(text: str) -> Unit:
-    return Unit("refused", text=text)
+    thing = what.phrase if what is not None else None
+    clause = Clause(_ASKED[verb], thing, person=each[0], person_at=each[1], content=NAME if verb == "name" else "")
+    return Unit("do", (clause, _REPORT) if verb in ("pose", "name") else (clause,))
 
 
 def _fronted(front: Part, clause: Unit) -> Meaning:
     each = located(front.nouns[0])
-    if clause.kind != "do" or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
+    if clause.kind not in ("do", "wish") or (clause.kind == "wish" and front.kind != "from"):
+        return None
+    if not clause.clauses or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
         return None
     first, *rest = clause.clauses
     if (first.source is None and first.thing is not None) or (first.verb is Verb.COUNT and first.source is None):
@@ -455,25 +432,38 @@ def _fronted(front: Part, clause: Unit) -> Meaning:
     return Unit("do", (first, *rest))
 
 
-def _stated(what: tuple[Np, ...]) -> Unit | None:
-    return Unit("stated", (), what) if all(np.phrase.sort is not Sort.PRONOUN for np in what) else None
-
-
-def _said_condition(word: str, rest: str, clause: Meaning = None) -> Unit:
-    return _refused(f"I cannot take '{word} {rest}' into account.")
+def _mentions(who: Np, what: Np | None = None, place: Np | None = None, at: Part | None = None) -> Unit | None:
+    """What is said of a person and a thing or place that the person seeks."""
+    other = what or place or (at.nouns[0] if at is not None else None)
+    fits = is_person(who.phrase) and other is not None and (place is None or place.phrase.sort is Sort.PLACE)
+    return Unit("stated", (), (who, other)) if fits and other is not None else None
 
 
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
+    "does": _does,
+    "act": lambda verb, args=(), neg=None, how=None: clauses(verb, args, neg is not None, how),
+    "change": _change,
+    "restarted": lambda clause: replace(clause, kind="restart") if clause.kind == "do" else None,
+    "asked_person": _asked_person,
+    "mentions": _mentions,
+    "text": str,
+    "asks": lambda text: ("asks", text),
+    "says": lambda text: ("says", text),
+    "request": lambda text: ("request", text),
+    "reason": lambda text: Unit("reason", text=text),
+    "quality": lambda text: Unit("quality", text=text),
+    "refused": lambda text: Unit("refused", text=text),
+    "most": lambda how, word: Constraint(ConstraintKind.SIZE, f"{how} {_quality(word).text}"),
+    "told_apart": lambda word: Told(word),
+    "asked": lambda who, content, verb="": spoken("ask", who, content),
+    "tells": lambda who, content, verb="": spoken("tell", who, content),
     "sequence": lambda first, rest, odd=None: (*([odd] if odd else ()), first, *rest),
-    "odd": lambda words: Unit("reason", text=" ".join(words)),
     "same": lambda **labels: next(iter(labels.values())),
     "empty": lambda **_: "",
-    "nothing": lambda **_: "",
     "run_on": lambda clause: (
         clause if not isinstance(clause, Unit) or clause.kind in ("do", "refused", "at", "again") else None
     ),
     "there_post": lambda word: Part("at", word, (Np(Phrase(Sort.PRONOUN, "there"), (), word),)),
-    "fixed": lambda now: now,
     "fixed_part": lambda what, prep=None: what,
     "list": _list,
     "either_of": lambda first, second: (replace(first, other=second),) if is_thing(first.phrase) else None,
@@ -482,49 +472,34 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "noun": noun,
     "one": _one,
     "that_one": _that_one,
-    "something": lambda posts=(): None,
-    "owned": _owned,
     "mod": _quality,
-    "harmless": lambda word: Constraint(ConstraintKind.QUALITY, word),
-    "told_apart": lambda word: Told(word),
     "place_mod": lambda word: Part("at", f"in the {word[1]}", (Np(_head(word)[0], (), word[1]),)),
     "generic_head": lambda word: (Phrase(Sort.THING, "object", plural=word.endswith("s")), word),
-    "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} "),
+    "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} ") if word not in _NO_NOUNS else None,
     "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
-    "made_so": _made_so,
-    "is_so": lambda what, word: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
+    "is_so": lambda what, word, who=None: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
     "said_of": _said_of,
-    "it_is": lambda words: Unit("quality", text=" ".join(words)),
-    "person_did": lambda who, words: Unit(
-        "said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words))
+    "person_did": _person_did,
+    "person_does": lambda who, words: _person_did(who, words) if words[0] not in (*VERBS, "know") else None,
+    "wanted": _wanted,
+    "done": lambda verb, args=(): (verb, args),
+    "given": lambda prep, obj: _arg_prep(prep, obj) if prep[0] in ("to", "for") else None,
+    "acts": lambda clause, more=(): _together((clause, *more)) if more else clause,
+    "looked_first": lambda clause, at=None: _fronted(at, clause) if at is not None else clause,
+    "lost_it": lambda what: Unit("lost", (), (what,)),
+    "mine": lambda: Part("of", "of mine", (Np(THE_OPERATOR),)),
+    "for_me": _for_me,
+    "guided": lambda verb, who, args=(), to=None: _does(
+        "guide" if to is not None or any(part.kind == "to" for part in args) else "find", (), args, to, who
     ),
-    "passive": lambda what, verb, args=(): clauses(verb, (Part("np", "", what), *args), False, None),
-    "stated_in": _stated_in,
-    "is_for": lambda what, who: _wish(who, what) if is_person(who.phrase) else None,
-    "looked_for": lambda what: clauses(("find", "find"), (Part("np", "", what),), False, None),
-    "looking": _looking,
-    "guided": lambda who, args: clauses(
-        ("guide" if any(part.kind == "to" for part in args) else "find", "show"),
-        (Part("np", "", (who,)), *args),
-        False,
-        None,
-    ),
-    "needed": lambda at: clauses(("go", "go"), (replace(at, kind="to"),), False, None),
-    "nothing_to_do": lambda **_: _refused("There is nothing to do in that."),
+    "within": lambda place: (Part("at", "in", (place,)),) if place.phrase.sort is Sort.PLACE else None,
     "reported": lambda who=None: _told(RESULT, who),
     "told_count": _told_count,
     "asked_last": lambda verb, content: spoken("ask", (Np(Phrase(Sort.PRONOUN, "him"), (), "him"),), content),
-    "searched": lambda where, what: clauses(
-        ("find", "search"), (Part("np", "", (where,)), Part("for", "for", what)), False, None
-    ),
-    "answered_owner": lambda owner: _answered((Np(Phrase(Sort.PERSON, owner)),)),
-    "cannot_check": lambda lead, what, rest: _refused(f"I have no skill to {lead} {what} {rest}."),
-    "note": lambda words: Told(words),
-    "unknown_mod": lambda word: _quality(("size", word) if _superlative(word) else word),
+    "unknown_mod": lambda word: _quality(("size", word) if re.match(_SUPERLATIVE, word) else word),
     "known_mod": _quality,
     "head": _head,
     "open_head": lambda words: _open_head(words),
-    "joined": lambda words: words,
     "compound": lambda before, words: (*before, *words) if not any(word.endswith("ing") for word in words) else None,
     "gapped": _gapped,
     "posed": _posed,
@@ -534,80 +509,49 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "pose": lambda pose: Pose(pose[0].value),
     "which_mod": _quality,
     "remembered": lambda who, words: Told(" ".join(words)),
-    "act": _act,
     "act_split": _act_split,
     "not_": lambda: "not",
     "arg_np": lambda obj: Part("np", " ".join(np.said for np in obj), obj),
     "arg_prep": _arg_prep,
+    "arg_to": lambda prep, obj: _arg_prep(prep, obj) if prep[0] == "to" else None,
     "arg_particle": lambda word: Part("particle", word),
     "arg_manner": lambda word: Part("manner", word),
     "arg_there": lambda word: Part("to", word, (Np(Phrase(Sort.PRONOUN, word), (), word),)),
-    "unserved": lambda verb, rest=None, particle="", neg=None: _refused(
-        f"I have no skill to {' '.join(filter(None, (verb, particle, rest)))}."
-    ),
     "fronted": _fronted,
     "wish": _wish,
-    "wish_put": _wish_put,
+    "awaited": lambda who, what, args=(): _wish(who, what, args) if all(np.phrase.known for np in what) else None,
+    "wish_me": lambda what, args=(): _wish(Np(THE_OPERATOR), what, args),
     "wish_only": _wish_only,
+    "fragment": lambda what, args=(): _wish_only(what, args) if all(map(_named, what)) else None,
+    "fragment_so": lambda what, state: _made_so(what, state) if _named(what) else None,
     "topic": _topic,
-    "belongs": _belongs,
-    "stated": _stated,
+    "stated": lambda what: None if any(np.phrase.sort is Sort.PRONOUN for np in what) else Unit("stated", (), what),
     "stated_at": _stated_at,
     "lost": _lost,
-    "later": lambda at=None: Unit("later", place=located(at.nouns[0])[0] if at is not None else None),  # type: ignore[index]
-    "condition": _said_condition,
-    "timed": lambda clause, word: _refused(f"I cannot take '{word}' into account."),
-    "text": lambda words: " ".join(words),
-    "reason": lambda words, lead=None: Unit("reason", text=" ".join(words)),
+    "later": lambda at=None: Unit("later", place=_place_of(at)),
+    "deed": lambda first, words: (first, *words),
     "told": _told,
     "changes": lambda first, rest: tuple(each for each in (first, *rest) if each is not None),
     "dropped": lambda what: replace(what, kind="dropped"),
-    "change_more": lambda what: _change("more", what),
-    "change_prep": lambda prep, what: _change(prep[0], what),
-    "change_where": lambda prep, what: _change("from" if prep[0] == "at" else prep[0], what),
-    "change_np": lambda what: _change("np", what),
     "change_wrong": lambda what: Change("wrong", replace(what.phrase, sort=Sort.PRONOUN)),
     "again_go": _again_go,
-    "restarted": lambda clause: Restart(clause) if isinstance(clause, Unit) and clause.kind == "do" else None,
     "more_of": lambda what: Unit("more", (), (what,)),
     "both_of": lambda first, second: _list(first, (second,)),
     "or_of": lambda first, second: (replace(first, other=second, ask=True),) if is_thing(first.phrase) else None,
-    "until": lambda verb, args, at: (
-        clauses(verb, (*args, replace(at, kind="to")), False, None) if verb[0] == "follow" else None
+    "wondered": lambda what, who, rest: spoken("ask", (who,), f"{what} {who.said} {rest}"),
+    "asked_by": lambda who, clause: (
+        Unit("do", clause.clauses, (who,)) if is_person(who.phrase) and clause.kind == "do" else None
     ),
-    "afterwards": _afterwards,
-    "other_place": _other_place,
+    "afterwards": lambda first, clause: _together((first, clause)),
     "seen_at": lambda what, at: _where(replace(what, parts=(*what.parts, at))),
     "wish_subject": lambda what, args=(): _wish(Np(Phrase(Sort.PRONOUN, "subject")), what, args),
     "wish_owner": lambda who, what, args=(): _wish(Np(Phrase(Sort.PERSON, who)), what, args),
-    "told_that": lambda verb, who, content: spoken("tell", who, content),
     "looked": lambda at=None: Unit("do", (Clause(Verb.FIND, _SOUGHT, _place_of(at)),)),
     "thought": lambda clause: clause if isinstance(clause, Unit) and clause.kind in _STATED else None,
-    "belongs_at": lambda at, what: _belongs(what, Part("to", "to", (at,))),
-    "object_first": lambda what, verb, args=(): (
-        clauses(verb, (Part("np", "", what), *args), False, None) if verb[0] != "go" else None
-    ),
     "wishes": _wishes,
-    "wish_here": lambda who, what, to: _wish_put(what, to) if who.phrase == THE_OPERATOR else None,
-    "unknown_place": lambda who, what, **_: Unit("stated", (), (who, what)) if is_person(who.phrase) else None,
-    "turned": lambda verb, where="", how="": _refused(
-        f"I have no skill to {' '.join(filter(None, (verb[1], how, where)))}."
-    ),
-    "asked": lambda who, content, verb="": spoken("ask", who, content),
-    "asked_where": _asked_where,
-    "answered": _answered,
     "counted": _counted,
-    "counted_mod": _counted_mod,
     "where": _where,
-    "asked_pose": lambda who: _asked_about(Verb.POSE, who),
-    "asked_name": lambda who: _asked_about(Verb.ASK, who, NAME),
-    "cannot_tell": lambda what, rest: _refused(f"I have no skill to check or find out '{what} {rest}'."),
     "result": lambda: RESULT,
-    "asks": lambda what, rest: ("asks", f"{what} {rest}"),
-    "says": lambda rest: ("says", rest),
-    "question": lambda words, rest=None: " ".join(filter(None, (words, rest))),
-    "request": lambda rest: f"to {rest}",
-    "request_told": lambda rest: ("request", f"to {rest}"),
     "person_knows": lambda who, what=None: Unit(
         "said", (), (*([what] if what else ()), Np(_head(who)[0])), text=f"{who[1]} may know"
     ),
@@ -650,7 +594,7 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     for name in _TABLES:
         table, _, cls = name.partition(":")
         words.add(listed(WORDS[table]), cls or table.removesuffix("s"))
-    words.add(("here", "over here", "back here", "over", "back"), "particle")
+    words.add(("here", "over here", "back here", "over", "back", "along"), "particle")
     nouns = [text for text, entry in lexicon.entries.items() if entry.sort in ("thing", "category") and " " not in text]
     words.add(nouns, "noun_word")
     places = [(text, entry) for text, entry in lexicon.entries.items() if entry.sort == "place" and " " not in text]
@@ -664,19 +608,21 @@ def _verbs(words: Vocabulary) -> None:
     """Verbs in the forms in which commands have them, and those that no skill does."""
     for phrase, act in VERBS.items():
         head, *rest = phrase.split()
-        words.add((phrase,), "verb", (act, phrase))
-        words.add((" ".join((ing, *rest)) for ing in forms(head)[3:5]), "verbing", (act, phrase))
-        words.add((" ".join((WORDS["participles"].get(head, forms(head)[2]), *rest)),), "done", (act, phrase))
+        words.know((forms(head)[1],))
+        for form, texts in in_forms(phrase).items():
+            words.add(texts, f"verb{form}", (act, phrase))
         if not rest and head not in listed(WORDS["hard verbs"]):
             words.add((head,), "verb_noun")
         if len(rest) == 1 and rest[0] in ("up", "down", "on", "off", "out", "away", "over", "back", "along"):
-            words.add((head,), "split", (act, head, rest[0]))
+            for form, texts in in_forms(head).items():
+                words.add(texts, f"split{form}", (act, head, rest[0]))
     for text in listed(WORDS["unserved"]):
         words.add((text,), "unserved")
         if " " not in text:
             words.add((text,), "verb_noun")
-    for kind, name in (("tell", "tell"), ("say", "say"), ("ask", "ask")):
-        words.add(listed(WORDS["speech"][kind]), name)
+    for kind in ("tell", "say", "ask", "show", "let"):
+        for form, texts in [each for text in listed(WORDS["speech"][kind]) for each in in_forms(text).items()]:
+            words.add(texts, f"{kind}{form}")
     words.add(("if", "whether", "what", "who", "where", "when", "how", "why", "for", "which", "about"), "asking")
 
 
@@ -688,8 +634,7 @@ def changes(answer: str, words: Vocabulary) -> tuple[Change, ...]:
 
 def alike(lexicon: Lexicon, clauses: Sequence[Clause], one: Phrase) -> Phrase | None:
     """What "the blue one", "the other one" is after what clauses are about."""
-    spoken_of = _Discourse("", lexicon).after(clauses)
-    return spoken_of.alike(one)
+    return _Discourse("", lexicon).after(clauses).alike(one)
 
 
 def readings(
@@ -705,6 +650,11 @@ def readings(
     """
     said = tokens(sentence)
     found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
+    if not found_units and any(word.endswith("'s") for word in said):  # "the pizza's here"
+        said = tuple(
+            each for word in said for each in (word.removesuffix("'s"), *(["is"] if word.endswith("'s") else []))
+        )
+        found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
     if not found_units:
         yield 0.0, Unread(" ".join(said if len(said) <= 12 else said[max(0, reached - 8) :][:12]))
     for cost, units in found_units[:_MOST_READINGS]:
@@ -747,7 +697,9 @@ class _Discourse:
 
     def read(self, units: Sequence[Meaning]) -> Reading | Refused | Unclear | Unread | None:
         """The clauses of units in a row; None if they do not go together."""
-        for unit in _restarted(units):
+        kept, dropped = _restarted(units)
+        self.after([clause for unit in dropped for clause in unit.clauses])
+        for unit in kept:
             if unit == "":
                 continue
             if isinstance(unit, (Np, tuple)) or not isinstance(unit, Unit):
@@ -770,15 +722,13 @@ class _Discourse:
         unused = [name for name in self.mentioned if name not in used]
         if unused:
             return Unread(f"{unused[0]}")
-        for wish in self.wishes:
-            later = self.clauses[self.clauses.index(wish) + 1 :] if wish in self.clauses else []
-            again = [
-                each for each in later if each.thing is not None and each.thing.name == (wish.thing or each.thing).name
-            ]
-            if again:
-                k = self.clauses.index(again[0])
-                self.clauses[k] = replace(again[0], source=again[0].source or wish.source)
-                self.clauses.remove(wish)
+        for wish in (each for each in self.wishes if each in self.clauses and each.thing is not None):
+            for k in range(self.clauses.index(wish) + 1, len(self.clauses)):
+                later = self.clauses[k]
+                if later.thing is not None and wish.thing is not None and later.thing.name == wish.thing.name:
+                    self.clauses[k] = replace(later, source=later.source or wish.source)
+                    self.clauses.remove(wish)
+                    break
         found = [each for k, each in enumerate(self.clauses) if not k or not _again(each, self.clauses[k - 1])]
         found = _joined(found)
         return Reading(self.sentence, tuple(found), (), self.operator_at, tuple(self.background))
@@ -788,6 +738,13 @@ class _Discourse:
         for k in range(len(self.clauses) - 1, 0, -1):
             clause = self.clauses[k]
             before = next((j for j in range(k) if self.clauses[j].thing == clause.thing is not None), None)
+            at = clause.person_at
+            if clause.verb is Verb.FIND and at is not None:
+                found = next((j for j in range(k) if self.clauses[j].person == clause.person), None)
+                if found is not None and self.clauses[found].person_at is None:
+                    self.clauses[found] = replace(self.clauses[found], person_at=at)
+                    del self.clauses[k]
+                continue
             if clause.verb is Verb.FIND and clause.source is not None and before is not None:
                 earlier = self.clauses[before]
                 if earlier.verb in (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.FIND) and earlier.source is None:
@@ -795,7 +752,7 @@ class _Discourse:
                     del self.clauses[k]
 
     def _unit(self, unit: Unit) -> bool:
-        if unit.kind in ("reason", "said") and unit.text.endswith((" to", " for", " the", " a", " is", " are")):
+        if unit.kind in ("reason", "said") and unit.text.endswith(_OPEN_ENDS):
             return False
         if unit.kind == "reason":
             self.background.append(unit.text)
@@ -820,9 +777,11 @@ class _Discourse:
             return self._placed(unit)
         if unit.kind == "again" and not (self.clauses and self.clauses[-1].verb is Verb.GO):
             (clause,) = unit.clauses  # as in "the banana is old. Into the bin."
-            if self.clauses or not self.things or unit.text != "to":
+            told = self.background or self.where or self.person is not None
+            if self.clauses or unit.text != "to" or (told and not self.things):
                 return False
-            unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
+            if self.things:
+                unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
         if unit.kind == "more":
             each = located(unit.nouns[0])
             last = self.clauses[-1] if self.clauses else None
@@ -844,10 +803,7 @@ class _Discourse:
 
     def _spread(self, clause: Clause) -> list[Clause]:
         """A clause for each of what "them" stands for."""
-        thing = clause.thing
-        them = (
-            thing is not None and thing.sort is Sort.PRONOUN and thing.name in ("them", "both") and len(self.group) > 1
-        )
+        them = clause.thing in (Phrase(Sort.PRONOUN, "them"), Phrase(Sort.PRONOUN, "both")) and len(self.group) > 1
         return [replace(clause, thing=each) for each in self.group] if them else [clause]
 
     def _mention(self, nouns: Sequence[Np], at: Phrase | None, needed: bool) -> bool:
@@ -862,10 +818,7 @@ class _Discourse:
             if place is not None:
                 self.where[phrase.name] = place
                 self.place = place
-                self.clauses = [
-                    replace(clause, source=place) if clause.thing == phrase and clause.source is None else clause
-                    for clause in self.clauses
-                ]
+                self._found(phrase, place)
             if needed and phrase.sort in THINGS:
                 self.mentioned.append(phrase.name)
         self.group = tuple(found)
@@ -888,22 +841,21 @@ class _Discourse:
         if meant.name in self.where and self.where[meant.name] != place and meant.sort in THINGS:
             return False
         self.where[meant.name] = place
+        self._found(meant, place)
+        return True
+
+    def _found(self, meant: Phrase, place: Phrase) -> None:
+        """Say in the clauses before where something or somebody is."""
         for k, clause in enumerate(self.clauses):
             if clause.thing == meant and clause.source is None:
                 self.clauses[k] = replace(clause, source=place)
             elif clause.person == meant and clause.person_at is None and clause.verb is not Verb.GO:
                 self.clauses[k] = replace(clause, person_at=place)
-        return True
 
     def _add(self, clause: Clause) -> None:
         thing, person = clause.thing, clause.person
-        if (
-            thing is not None
-            and clause.source is None
-            and thing.name in self.where
-            and clause.verb is not Verb.ASK_WHERE
-        ):
-            clause = replace(clause, source=self.where[thing.name])
+        if thing is not None and clause.source is None and clause.verb is not Verb.ASK_WHERE:
+            clause = replace(clause, source=self.where.get(thing.name))
         opened = self.clauses[-1] if self.clauses and self.clauses[-1].verb is Verb.OPEN else None
         if opened is not None and clause.verb in (Verb.TAKE, Verb.BRING) and clause.source is None:
             clause = replace(clause, source=opened.target)
@@ -916,10 +868,7 @@ class _Discourse:
         self.group = tuple(each.thing for each in made if each.thing is not None) or self.group
         people = {each.person.name for each in made if each.person is not None and each.person != THE_OPERATOR}
         self.crowd = len(people) > 1 if people else self.crowd
-        for clause in made:
-            for phrase in (clause.source, clause.target, clause.person, clause.person_at, clause.thing):
-                self._note(phrase)
-            self.goal = clause.target or self.goal
+        self.after(made)
 
     def _note(self, phrase: Phrase | None) -> None:
         if phrase is None or phrase.sort is Sort.PRONOUN or phrase == THE_OPERATOR:
@@ -946,38 +895,27 @@ class _Discourse:
         if clause.verb is Verb.COUNT and clause.thing is not None:
             clause = replace(clause, thing=replace(clause.thing, plural=True, count="", definite=False))
         asked = self.clauses[-1] if self.clauses else None
-        if clause.verb is Verb.TELL and not clause.content and clause.person == THE_OPERATOR:
-            if asked is None or asked.verb is not Verb.ASK:
-                return None
-            clause = replace(clause, content=RESULT)
-        found = asked is not None and asked.verb in (Verb.ASK, Verb.COUNT, Verb.POSE, Verb.FIND)
-        if clause.verb is Verb.TELL and not clause.content and found:
-            clause = replace(clause, content=RESULT)
         if clause.verb is Verb.TELL and not clause.content:
+            if clause.person == THE_OPERATOR and (asked is None or asked.verb is not Verb.ASK):
+                return None
             told = [each.content for each in self.clauses if each.verb is Verb.TELL and each.content != RESULT]
-            content = (told[-1:] or self.background[-1:] or [""])[0]
+            found = asked is not None and asked.verb in (Verb.ASK, Verb.COUNT, Verb.POSE, Verb.FIND)
+            content = RESULT if found else (told[-1:] or self.background[-1:] or [""])[0]
             if not content:
                 return None
             clause = replace(clause, content=content)
-        thing = clause.thing
-        return replace(clause, thing=self._named(thing)) if thing is not None else clause
+        return clause if clause.thing is None else replace(clause, thing=self._named(clause.thing))
 
     def _named(self, thing: Phrase) -> Phrase:
         """A noun with its qualities as its name where the home knows no such thing: what a detector is asked for."""
         home = self.lexicon.home
-        of = [each for each in thing.constraints if each.kind is ConstraintKind.OTHER and each.text.startswith("of ")]
-        if thing.sort is Sort.THING and of and not any(home.could_mean(thing.name, name) for name in home.items):
-            left = tuple(each for each in thing.constraints if each not in of)
-            thing = replace(thing, name=" ".join((thing.name, *(each.text for each in of))), constraints=left)
-        qualities = [each for each in thing.constraints if each.kind is ConstraintKind.QUALITY and each.to is None]
-        if (
-            thing.sort is not Sort.THING
-            or not qualities
-            or any(home.could_mean(thing.name, name) for name in home.items)
-        ):
+        if thing.sort is not Sort.THING or any(home.could_mean(thing.name, name) for name in home.items):
             return thing
-        left = tuple(each for each in thing.constraints if each not in qualities)
-        return replace(thing, name=" ".join((*(each.text for each in qualities), thing.name)), constraints=left)
+        before = [each for each in thing.constraints if each.kind is ConstraintKind.QUALITY and each.to is None]
+        of = [each for each in thing.constraints if each.kind is ConstraintKind.OTHER and each.text.startswith("of ")]
+        left = tuple(each for each in thing.constraints if each not in (*before, *of))
+        name = " ".join((*(each.text for each in before), thing.name, *(each.text for each in of)))
+        return replace(thing, name=name, constraints=left)
 
     def _meant(self, phrase: Phrase, slot: str, clause: Clause) -> Phrase | None:
         if slot == "person" and self.crowd and phrase.name in PERSONAL:
@@ -996,14 +934,9 @@ class _Discourse:
         if phrase.name == "them" and len(self.group) == 1 and not self.group[0].plural and len(self.things) > 1:
             return None
         if not self.things and phrase.name in ("it", "that", "this"):
-            alone = self._told_by_quality()
-            return Phrase(Sort.THING, alone) if alone else None
+            fits = can_be(self.lexicon.home, self.quality)
+            return Phrase(Sort.THING, fits[0]) if len(fits) == 1 else None
         return self.things[-1] if self.things else None
-
-    def _told_by_quality(self) -> str:
-        """The only object of the home that can be as "it" was said to be; empty if there is none, or several."""
-        fits = can_be(self.lexicon.home, self.quality)
-        return fits[0] if len(fits) == 1 else ""
 
     def alike(self, one: Phrase) -> Phrase | None:
         """What "the blue one", "the other one" is after something of the same kind."""
@@ -1050,18 +983,20 @@ class _Discourse:
         return False
 
 
-def _restarted(units: Sequence[Meaning]) -> list[Meaning]:
-    """Units without what a restart replaces: from the last clause with its verb on, else the last one."""
-    kept = list[Meaning]()
+def _restarted(units: Sequence[Meaning]) -> tuple[list[Meaning], list[Unit]]:
+    """Units without what a restart replaces, and that: from the last clause with its verb on, else the last one."""
+    kept, dropped = list[Meaning](), list[Unit]()
     for unit in units:
-        if isinstance(unit, Restart):
+        if isinstance(unit, Unit) and unit.kind == "restart":
             said = [k for k, each in enumerate(kept) if isinstance(each, Unit) and each.kind in ("do", "refused")]
-            verb = unit.unit.clauses[0].verb
+            verb = unit.clauses[0].verb
             same = [k for k in said if kept[k].clauses and kept[k].clauses[0].verb is verb]
-            del kept[(same or said or [len(kept)])[-1] :]
-            unit = unit.unit
+            first = (same or said or [len(kept)])[-1]
+            dropped += [each for each in kept[first:] if isinstance(each, Unit)]
+            del kept[first:]
+            unit = replace(unit, kind="do")
         kept.append(unit)
-    return kept
+    return kept, dropped
 
 
 def _joined(clauses: list[Clause]) -> list[Clause]:
@@ -1073,6 +1008,9 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
         taken = moved and before is not None and before.verb is Verb.TAKE and before.thing == clause.thing
         if before is not None and taken and clause.source in (None, before.source):
             found[-1] = replace(clause, source=before.source)
+            continue
+        if before is not None and before.verb is Verb.TAKE and clause == Clause(Verb.FIND, person=THE_OPERATOR):
+            found[-1] = replace(before, verb=Verb.BRING, person=THE_OPERATOR)
             continue
         guided = clause.verb is Verb.GUIDE and clause.person_at in (None, before.person_at if before else None)
         if before is not None and guided and before.verb is Verb.FIND and before.person == clause.person:
@@ -1086,7 +1024,7 @@ def _again(clause: Clause, before: Clause) -> bool:
     """Whether a clause says what the one before it says: "it belongs on the desk, put it there"."""
     same = ("verb", "thing", "person", "target", "negated")
     known = clause.source in (None, before.source)
-    return (
+    return clause == before or (
         known
         and clause.verb not in (Verb.TELL, Verb.ASK)
         and all(getattr(clause, n) == getattr(before, n) for n in same)

@@ -21,17 +21,22 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.tables import WORDS, listed
 
+BIN = "trash bin"
+"""Where things are thrown away."""
 PERSONAL = ("him", "her", "he", "she", "whom")
 FAR = ("there", "here")
 _GENDERS = frozenset(listed(WORDS["constraints"]["gender"]))
 _BESIDE = ("near", "near to", "next to", "beside", "close to", "by")
 _GETTING = ("get", "pick up", "meet", "collect", "fetch", "grab")
 _GIVING = ("take", "bring", "get", "fetch", "grab", "find", "pick up", "get hold of", "want", "put", "give")
-_TOSS = ("toss", "chuck")
+_PROVIDING = ("provide", "supply", "serve", "present", "equip", "surprise")
+"""Verbs that name the person first, and what is given with "with"."""
+_TOSS = ("toss", "chuck", "throw", "dump")
 """Verbs that throw something somewhere, if that is said: no skill does that."""
 _UNFINISHED = ("have", "has", "the", "a", "to", "and", "or", "once", "when", "if")
 """Words with which nothing ends that is told."""
 _MOST_QUALITIES = 2
+_INDEFINITE = ("a", "an", "a single", "one single", "some", "any", "another", "no")
 
 
 @dataclass(frozen=True)
@@ -128,16 +133,19 @@ def noun(
     number: str | None = None,
     mods: Sequence[Constraint | Told | Pose | Part | str] = (),
     posts: Sequence[Part | Constraint | Pose | Told | str] = (),
+    owner: str = "",
 ) -> Np | Costly | None:
     """A noun with determiner, number, qualities, and what is said about it behind."""
     phrase, said = head
+    det = "the" if owner else det
     if said.endswith(" ") and det is None:  # a verb is a noun behind a determiner only
         return None
     said = said.strip()
     if sum(isinstance(each, Constraint) and each.kind is ConstraintKind.QUALITY for each in mods) > _MOST_QUALITIES:
         return None
     pose = next((post.name for post in (*mods, *posts) if isinstance(post, Pose)), "")
-    number = None if number in ("one", "1") and not phrase.plural else number
+    if number in ("one", "1"):
+        det, number, phrase = ("a", None, replace(phrase, plural=False)) if phrase.plural else (det, None, phrase)
     limits = [each for each in (*mods, *posts) if isinstance(each, Constraint)]
     told = tuple(each.text for each in (*mods, *posts) if isinstance(each, Told))
     if phrase.sort is Sort.PLACE:
@@ -147,6 +155,8 @@ def noun(
     if any(isinstance(each, Part) for each in mods) and phrase.sort is not Sort.PLACE:
         return None
     person = phrase.sort is Sort.PERSON
+    if person and phrase.name != "person" and any(part.kind == "with" for part in parts):
+        return None
     if pose and not person:
         return None
     if det is None and phrase.sort is Sort.THING and not phrase.plural and said.endswith(("ed", "ing")):
@@ -171,8 +181,8 @@ def noun(
         if part.kind in ("at", "from") and not (place.sort is Sort.PLACE or (place.name in FAR)):
             cost += 0.6
     words = " ".join(each.text for each in mods if isinstance(each, Constraint | Told))
-    owner = OPERATOR if det in ("my", "our") else ""
-    definite = det not in ("a", "an", "some", "any", "another", "no") if det or owner else bool(number) or person
+    owner = OPERATOR if det in ("my", "our") else owner
+    definite = det not in _INDEFINITE if det else bool(number) or person
     if det in ("another", "no"):
         limits.append(Constraint(ConstraintKind.OTHER, det))
     definite = definite or (det is None and phrase.sort is Sort.PLACE)
@@ -187,13 +197,16 @@ def noun(
         count=number or ("all" if det is not None and det.startswith("all") else ""),
         constraints=tuple(limits),
     )
-    return Costly(Np(made, parts, " ".join(filter(None, (det, words, said)))), cost)
+    return Costly(
+        Np(made, parts, " ".join(filter(None, (f"{owner}'s the" if det == "the" and owner else det, words, said)))),
+        cost,
+    )
 
 
 def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] | None:
     """What a noun phrase names with all that is said about it as constraints, and where it is said to be."""
     place: Phrase | None = None
-    limits, words = list(np.phrase.constraints), np.phrase.words
+    limits, words, owner = list(np.phrase.constraints), np.phrase.words, np.phrase.owner
     for part in (*np.parts, *extra):
         inner = part.nouns[0] if part.nouns else None
         at = located(inner) if inner is not None else None
@@ -206,44 +219,43 @@ def located(np: Np, extra: Sequence[Part] = ()) -> tuple[Phrase, Phrase | None] 
         if np.phrase.sort is Sort.PLACE and part.kind in ("of", "at") and at[0].sort is Sort.THING and not at[0].plural:
             words = (*words, at[0].name)  # a room that the home may not know
             continue
+        if part.kind == "of" and at[0].sort is Sort.PERSON and np.phrase.sort in THINGS and at[1] is None:
+            owner = at[0].name
+            continue
         if part.kind == "of" and not (np.phrase.sort is Sort.PLACE and at[0].sort is Sort.PLACE):
             limits.append(Constraint(ConstraintKind.OTHER, part.text))
             continue
         if fits and place is None and np.phrase.sort is not Sort.PLACE:
             place = _inside(at)
-        elif fits and place is not None and _names_room(place, at[0]):
-            place = replace(
-                at[0],
-                constraints=(*at[0].constraints, Constraint(ConstraintKind.RELATION, f"in the {place.name}", place)),
-            )
+        elif fits and place is not None and (_names_room(place, at[0]) or _names_room(at[0], place)):
+            room, spot = (place, at[0]) if _names_room(place, at[0]) else (at[0], place)
+            place = _inside((spot, room))
         else:
             kind = ConstraintKind.CLOTHING if part.kind == "with" else ConstraintKind.RELATION
             limits.append(Constraint(kind, part.text, at[0]))
-    return replace(np.phrase, words=words, constraints=tuple(dict.fromkeys(limits))), place
+    return replace(np.phrase, words=words, owner=owner, constraints=tuple(dict.fromkeys(limits))), place
 
 
 def _inside(found: tuple[Phrase, Phrase | None]) -> Phrase:
     """A place with the room that it is said to be in as a constraint."""
     phrase, room = found
-    if room is None:
-        return phrase
-    return replace(
-        phrase, constraints=(*phrase.constraints, Constraint(ConstraintKind.RELATION, f"in the {room.name}", room))
-    )
+    return phrase.limited(Constraint(ConstraintKind.RELATION, f"in the {room.name}", room)) if room else phrase
+
+
+def _is_room(place: Phrase) -> bool:
+    return place.name.endswith(("room", "kitchen", "hall", "study"))
 
 
 def _names_room(place: Phrase, inner: Phrase) -> bool:
-    return (
-        place.sort is Sort.PLACE
-        and inner.sort is Sort.PLACE
-        and place.name.endswith(("room", "kitchen", "hall", "study"))
-    )
+    return place.sort is Sort.PLACE and inner.sort is Sort.PLACE and _is_room(place)
 
 
 # --- clauses
 
 
-def clauses(said: tuple[str, str], args: Sequence[Part], negated: bool, how: str | None) -> Unit | Costly | None:
+def clauses(
+    said: tuple[str, str], args: Sequence[Part], negated: bool = False, how: str | None = None
+) -> Unit | Costly | None:
     """What a verb with its parts wants done."""
     act, verb = said
     frame = _Frame(verb, [part for part in args if part.kind not in ("manner", "particle")])
@@ -269,6 +281,7 @@ class _Frame:
     def __init__(self, said: str, args: Sequence[Part]) -> None:
         self.said, self.cost, self.limits, self.hint = said, 0.0, list[Constraint](), ""
         self.refused = ""
+        self.switch: Verb | None = None
         self.target: Phrase | None = None
         self.at_person: Phrase | None = None
         self.whom: tuple[Phrase, Phrase | None] | None = None
@@ -279,6 +292,9 @@ class _Frame:
 
     def takes(self, act: str, particle: str) -> bool:
         """Whether a particle says nothing new with a verb."""
+        if particle in ("on", "off") and act in ("take", "bring", "place"):
+            self.switch = Verb.TURN_ON if particle == "on" else Verb.TURN_OFF
+            return True
         if particle in ("over", "back", "here", "along", "over here", "back here"):
             self.hint = particle
             return True
@@ -302,7 +318,12 @@ class _Frame:
             return self._go()
         if act == "discard" and any(is_person(np.phrase) and not is_thing(np.phrase) for o in self.objects for np in o):
             return None
+        if act == "discard" and any(_is_bin(part) for o in self.objects for np in o for part in np.parts if part.nouns):
+            return None
         into = [p for p in self.rest if p.kind == "to" or (p.kind == "at" and (self.said in _TOSS or _is_bin(p)))]
+        if act == "discard" and self.said == "throw" and not into:
+            self.refused = "something"
+            return None
         if act == "discard" and self.said in _TOSS and not all(map(_is_bin, into)):
             self.refused = f"something {into[-1].text}"
             return None
@@ -312,7 +333,7 @@ class _Frame:
             act = "place"
         if act == "discard":
             self.rest = [part for part in self.rest if part.kind in ("at", "from", "near")]
-            self.rest.append(Part("to", "into the bin", (Np(Phrase(Sort.PLACE, "trash bin"), (), "the bin"),)))
+            self.rest.append(Part("to", "into the bin", (Np(Phrase(Sort.PLACE, BIN), (), "the bin"),)))
             self.rest = [replace(part, kind="from") if part.kind == "at" else part for part in self.rest]
             act = "take"
             self.objects = [tuple(_kept(np) for np in nouns) for nouns in self.objects]
@@ -338,6 +359,8 @@ class _Frame:
             if each is None:
                 return None
             phrase, at = each
+            if part.kind == "with" and is_thing(phrase) and phrase.sort in THINGS:
+                return self._carried(part)
             if part.kind == "through":
                 if phrase.sort is Sort.PLACE:
                     via.append(Clause(Verb.GO, target=phrase))
@@ -363,10 +386,7 @@ class _Frame:
                     found[-1] = replace(found[-1], person_at=_inside(each))
                     continue
                 if target is not None:
-                    target = replace(
-                        target,
-                        constraints=(*target.constraints, Constraint(ConstraintKind.RELATION, part.text, phrase)),
-                    )
+                    target = target.limited(Constraint(ConstraintKind.RELATION, part.text, phrase))
                     found[0] = Clause(Verb.GO, target=target)
                     continue
                 target = _inside(each)
@@ -378,6 +398,13 @@ class _Frame:
         if not found and not self.limits and not via:
             return [Clause(Verb.FIND, person=THE_OPERATOR)] if self.hint.endswith("here") else None
         return [*via, *found] if found else None
+
+    def _carried(self, what: Part) -> list[Clause] | None:
+        """As in "come back with the cup", "go to Ann with the cup"."""
+        self.rest = [part for part in self.rest if part is not what]
+        self.objects = [what.nouns]
+        to_me = self.said.startswith("come") or self.hint
+        return self._moved("bring") if to_me or any(part.kind == "to" for part in self.rest) else None
 
     def _with_person(self, verb: Verb) -> list[Clause] | None:
         people = [np for nouns in self.objects for np in nouns if is_person(np.phrase) or np.phrase.sort is Sort.THING]
@@ -404,7 +431,7 @@ class _Frame:
                 at = _inside(each)
             elif part.kind in ("with", "near", "at", "through"):
                 kind = ConstraintKind.CLOTHING if part.kind == "with" else ConstraintKind.RELATION
-                person = replace(person, constraints=(*person.constraints, Constraint(kind, part.text, each[0])))
+                person = person.limited(Constraint(kind, part.text, each[0]))
             else:
                 return None
         return [Clause(verb, person=person, person_at=at, target=target)]
@@ -425,6 +452,9 @@ class _Frame:
         sought = [np for nouns in self.objects for np in nouns if np.phrase != THE_OPERATOR]
         if len([nouns for nouns in self.objects if nouns[0].phrase != THE_OPERATOR]) > 1:
             return None
+        given = [part for part in self.rest if part.kind == "for" and is_person(part.nouns[0].phrase)]
+        if given and given[0].nouns[0].phrase != THE_OPERATOR and all(is_thing(np.phrase) for np in sought):
+            return self._moved("bring")
         wanted = [np for part in self.rest if part.kind == "for" for np in part.nouns if np.phrase != THE_OPERATOR]
         rest = [part for part in self.rest if part.kind != "for"]
         if wanted:
@@ -460,6 +490,8 @@ class _Frame:
         if len([group for group in self.objects if group[0] in things]) > 1:
             return None
         fixed = [np for np in things if np.phrase.sort is Sort.PLACE]
+        if fixed and self.switch is not None:
+            return self._switched(self.switch)
         if fixed and self.said == "get" and "door" in fixed[0].said:
             return self._switched(Verb.OPEN)
         if fixed:
@@ -467,6 +499,9 @@ class _Frame:
             return None
         if len(people) > 1:
             return None
+        given = [part for part in self.rest if part.kind == "with" and part.nouns[0].phrase.sort in THINGS]
+        if people and not things and given and self.said in _PROVIDING:
+            things, self.rest = list(given[0].nouns), [part for part in self.rest if part is not given[0]]
         if people and things:
             self.whom = located(people[0])
         for part in self.rest:
@@ -497,7 +532,7 @@ class _Frame:
         found = list[Clause]()
         for np in things:
             each = located(np, behind)
-            if each is None:
+            if each is None or (len(things) > 1 and behind and any(part.kind in ("at", "from") for part in np.parts)):
                 return None
             thing, source = each
             if target is not None and whom is None:
@@ -543,35 +578,16 @@ class _Frame:
             self.cost += 1
             self.target = _as_place(each)
         elif part.kind in ("at", "from") and is_place(phrase):
+            other = self.whom is not None and self.whom[0].name != OPERATOR
+            going = any(each.kind in ("to", "for") for each in self.rest)
+            carried = self.said in ("take", "bring", "carry") and not self.hint and not going
             if part.kind == "at" and act == "place" and self.target is None:
                 self.target = replace(_inside(each), prep=part.text.partition(" ")[0])
-            elif (
-                part.kind == "at"
-                and self.target is not None
-                and self.target.sort is Sort.PLACE
-                and phrase.sort is Sort.PLACE
-            ):
-                self.target = replace(
-                    self.target,
-                    constraints=(*self.target.constraints, Constraint(ConstraintKind.RELATION, part.text, phrase)),
-                )
-            elif (
-                part.kind == "at"
-                and self.whom is not None
-                and self.whom[0].name != OPERATOR
-                and not given
-                and self.at_person is None
-            ):
+            elif part.kind == "at" and self.target is not None and self.target.sort is phrase.sort is Sort.PLACE:
+                self.target = self.target.limited(Constraint(ConstraintKind.RELATION, part.text, phrase))
+            elif part.kind == "at" and other and not given and self.at_person is None:
                 self.at_person = _inside(each)
-            elif (
-                part.kind == "at"
-                and act in ("take", "bring")
-                and self.said in ("take", "bring", "carry")
-                and self.whom is None
-                and self.target is None
-                and not self.hint
-                and not any(other.kind in ("to", "for") for other in self.rest)
-            ):
+            elif part.kind == "at" and act != "place" and carried and self.whom is None and self.target is None:
                 self.target = _inside(each)
                 self.cost += 0.02
             else:
@@ -605,7 +621,7 @@ def _is_bin(part: Part) -> bool:
 def _kept(np: Np) -> Np:
     """A noun phrase of which every quality counts: what is thrown away must be the right one."""
     told = tuple(Constraint(ConstraintKind.QUALITY, word) for word in np.phrase.words)
-    return replace(np, phrase=replace(np.phrase, words=(), constraints=(*np.phrase.constraints, *told)))
+    return replace(np, phrase=replace(np.phrase.limited(*told), words=()))
 
 
 def alternatives(clause: Clause, np: Np) -> list[Clause]:

@@ -17,10 +17,12 @@ _FIXED = frozenset(
     ("not", "nor", "neither", "either", "none", "both", "three", "four", "five", "seven", "eight", "nine")
 )
 """Words that an unknown word is never taken for."""
-_NAMING = frozenset(("thing", "category", "place", "person", "verb", "split", "number"))
+_ACTING = frozenset(("verb", "split"))
+_NAMING = _ACTING | {"thing", "category", "place", "person", "number"}
 _TELLING = (
     "not", "no", "never", "only", "except", "unless", "until", "if", "instead", "nothing", "without", "and", "or",
-    "but", "please", "so", "could", "can", "would", "there", "here", "it", "them", "him", "her",
+    "but", "please", "so", "could", "can", "would", "should", "must", "may", "might", "shall", "let",
+    "there", "here", "it", "them", "him", "her",
 )  # fmt: skip
 """Words that no mere reason has."""
 
@@ -55,11 +57,8 @@ class Vocabulary:
     """
 
     def __init__(self, grammar: Grammar, skipped: Iterable[str] = (), open_classes: Iterable[str] = ()) -> None:
-        self.function_words, self.skipped, self.open_classes = (
-            grammar.words,
-            frozenset(skipped),
-            frozenset(open_classes),
-        )
+        self.function_words, self.alone = grammar.words, grammar.alone
+        self.skipped, self.open_classes = frozenset(skipped), frozenset(open_classes)
         self._entries: dict[str, dict[tuple[str, ...], list[tuple[str, Meaning, float]]]] = {}
         self._parts: set[str] = set()
         for name, value, texts in grammar.closed:
@@ -92,8 +91,10 @@ class Vocabulary:
                 edges[i][every] = [(i + 1, word, _TEXT_COST)]
             else:
                 edges[i]["mark"] = [(i + 1, word, _TEXT_COST)]
-            if plain and word[0].isalnum() and word not in _TELLING and not self._names(word):
-                edges[i][plain] = [(i + 1, word, _PLAIN_COST)]
+            if plain and word[0].isalnum() and word not in _TELLING:
+                kinds = {name for name, _, _ in self._entries.get(word, {}).get((word,), ())} & _NAMING
+                if kinds <= _ACTING:
+                    edges[i]["does" if kinds else plain] = [(i + 1, word, _PLAIN_COST)]
         for i, word in enumerate(words):
             spelt = [(word, 0.0)] if self.knows(word) else [(one, _MISSPELT_COST) for one in self._similar(word)]
             for each, more in spelt:
@@ -102,7 +103,7 @@ class Vocabulary:
                         for name, value, cost in meanings:
                             if not more or name in self.open_classes:
                                 edges[i].setdefault(name, []).append((i + len(entry), value, cost + more))
-            if word[0].isalnum() and word not in self.function_words and (word,) not in self._entries.get(word, {}):
+            if word[0].isalnum() and word not in self.alone and (word,) not in self._entries.get(word, {}):
                 edges[i].setdefault("unknown", []).append((i + 1, word, _UNKNOWN_COST))
         return Lattice(words, tuple(edges), tuple(self._skips(words, i) for i in range(len(words))))
 
@@ -120,11 +121,6 @@ class Vocabulary:
         for word in words:
             if not self.knows(word) and f"'{word}'" not in text and f" {word}'" not in text:
                 yield from ((word, each) for each in self._similar(word)[:1])
-
-    def _names(self, word: str) -> bool:
-        """Whether a word names something by itself."""
-        entries = self._entries.get(word, {}).get((word,), ())
-        return any(name in _NAMING for name, _, _ in entries)
 
     def _skips(self, words: tuple[str, ...], i: int) -> tuple[int, ...]:
         return tuple(i + n for n in range(1, 6) if i + n <= len(words) and " ".join(words[i : i + n]) in self.skipped)

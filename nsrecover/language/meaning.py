@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.util.python310 import StrEnum
@@ -92,6 +92,7 @@ class Phrase:
         count: how many are meant, as it was said: "two", "both", "all"; empty if that is not said.
         constraints: what else is said about it.
         prep: the preposition before a place, as it was said.
+        known: whether the home or the domain names it.
     """
 
     sort: Sort
@@ -103,11 +104,16 @@ class Phrase:
     count: str = ""
     constraints: tuple[Constraint, ...] = ()
     prep: str = field(default="", compare=False)
+    known: bool = field(default=True, compare=False)
 
     @property
     def text(self) -> str:
         """The phrase without article."""
         return " ".join((*self.words, self.name))
+
+    def limited(self, *constraints: Constraint) -> Phrase:
+        """The phrase with further constraints."""
+        return replace(self, constraints=(*self.constraints, *constraints))
 
 
 @dataclass(frozen=True)

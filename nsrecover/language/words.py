@@ -86,7 +86,7 @@ class Lexicon:
                 if known is None or known.sort != "place":
                     self.entries[text] = Lexeme("place", name)
                 if Trait.DOOR in place.traits:
-                    for door in (f"door of the {text}", f"{text} door"):
+                    for door in (f"door of the {text}", f"{text} door", f"{text}'s door"):
                         self.entries.setdefault(door, Lexeme("place", name))
         heads = Counter(name.split()[-1] for name in home.places if " " in name)
         for word in (head for head, count in heads.items() if count > 1 and not head.endswith("room")):
@@ -136,3 +136,15 @@ def forms(verb: str) -> list[str]:
     past = verb[:-1] + "ied" if short else stem + "ed"
     doubled = verb + verb[-1]
     return [verb, third, past, stem + "ing", f"{doubled}ing", f"{doubled}ed"]
+
+
+def in_forms(phrase: str) -> dict[str, tuple[str, ...]]:
+    """A verb with what follows it by form: none (the imperative), "ing", "ed" (the past), "en" (the participle)."""
+    verb, _, rest = phrase.partition(" ")
+    regular = forms(verb)
+    past = WORDS["pasts"].get(verb)
+    done = WORDS["participles"].get(verb)
+    both = (regular[2], regular[5])
+    said = {"": (verb,), "ing": tuple(regular[3:5]), "ed": (past,) if past else (done,) if done else both}
+    said["en"] = (done,) if done else both
+    return {form: tuple(f"{each} {rest}".strip() for each in texts) for form, texts in said.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from nsrecover.logs.diagnosis import PLAN_CAUSES, Diagnosis
@@ -16,8 +17,6 @@ FITTED = Path(__file__).with_name("confidence.json")
 """Weights of `features`, written by `python -m eval.logs fit=true`."""
 SURE_ENOUGH = 0.5
 """Below this confidence a diagnosis is a guess, and is called one."""
-MOST = 0.89
-"""No diagnosis is surer: of the surest ones 88 % were right, whatever the regression says of them."""
 _STRANGE, _MOSTLY = 0.8, 0.75
 
 
@@ -53,7 +52,14 @@ def confidence(run: LogRun, diagnosis: Diagnosis) -> float:
     if diagnosis.finding.cause is RootCause.UNKNOWN or not _has_goal(run):
         return 0.0
     lost = 1.0 + len(run.log.unread_goal)
-    return min(MOST, chance_of(features(run, diagnosis), _weights())) * run.log.readable / lost
+    return calibrated(chance_of(features(run, diagnosis), _fitted()[0])) * run.log.readable / lost
+
+
+def calibrated(chance: float) -> float:
+    """How often diagnoses of such a chance were right, by other logs than those of the regression; never falls."""
+    curve = _fitted()[1]
+    (low, least), (high, most) = next(each for each in pairwise(curve) if chance <= each[1][0])
+    return least + (most - least) * (chance - low) / (high - low)
 
 
 def _has_goal(run: LogRun) -> bool:
@@ -92,5 +98,7 @@ def open_question(run: LogRun, diagnosis: Diagnosis) -> str:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> tuple[float, ...]:
-    return tuple(read_json(FITTED)["weights"])
+def _fitted() -> tuple[tuple[float, ...], tuple[tuple[float, float], ...]]:
+    """The weights, and the curve from chances to how often they were right."""
+    found = read_json(FITTED)
+    return tuple(found["weights"]), tuple(map(tuple, found["curve"]))

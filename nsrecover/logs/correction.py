@@ -117,7 +117,10 @@ def _usable(start: State, familiar: Collection[str], home: Instance) -> list[str
 def _in_order(
     start: State, steps: Sequence[Action], conditions: Sequence[StateFact], scene: RoledScene, plan: Sequence[Action]
 ) -> tuple[Action, ...]:
-    """The same steps in the order of the original plan, doors closed and switches turned off early, where possible."""
+    """The same steps in the order of the original plan, where possible.
+
+    Doors are closed and switches turned off early; doors are opened before a hand is full.
+    """
     rank = {step: number for number, step in reversed(list(enumerate(plan)))}
     # Something is put on or into a place as the plan does it.
     meant = {step.arguments: step for step in plan if scene.puts(step)}
@@ -127,8 +130,11 @@ def _in_order(
         for i in range(len(kept) - 1):
             first, second = kept[i : i + 2]
             restoring = [not scene.switches.get(step.operator, ("", True))[1] for step in (first, second)]
+            takes = [step.operator in scene.grasping for step in (first, second)]
+            opens = [scene.switches.get(step.operator) == ("open", True) for step in (first, second)]
             earlier = rank.get(second, len(plan)) < rank.get(first, -1) and not restoring[0]
-            if restoring == [False, True] or earlier:
+            earlier = earlier and not (opens[0] and takes[1])
+            if restoring == [False, True] or earlier or (takes[0] and opens[1]):
                 swapped = [*kept[:i], second, first, *kept[i + 2 :]]
                 kept = swapped if reaches(start, swapped, conditions, scene) else kept
     return tuple(kept)

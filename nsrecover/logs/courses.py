@@ -22,26 +22,40 @@ from nsrecover.core.facts import PLACE, StateFact
 from nsrecover.domains.base import Atom, State
 from nsrecover.domains.household.kinds import could_mean
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
+from nsrecover.domains.household.scene import HouseholdScene
 from nsrecover.logs.roles import RoledScene, as_whole, conditions
 from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, StepResult, TraceEvent
 
 EMPTY, HELD = "empty gripper", "gripper"
 _RATE, _GRIPPER = 0.04, 0.027
 """How often a claim, and one about the gripper, is wrong."""
-_DOUBT = 0.6
-"""How much more often claims are wrong for each event that cannot be true."""
+_WRITTEN = 0.2
+"""The same for facts in the words of programs, relative to those of pictures."""
 _NEVER_REPORTED = 0.4
 """Rate of an empty gripper that is reported throughout, however often the robot grasps: it informs nobody."""
 LATE, NOWHERE, UNSEEN = 2.6, 0.4, 0.7
 """Costs of a frame that shows the moment before, of an object in some place when its place is not known, and of one
 that is not in view although its place is."""
-_PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5}
+_PRIOR = {
+    "no_effect": 4.0,
+    "dropped": 4.0,
+    "instead": 4.5,
+    "forced": 5.0,
+    "aside": 1.5,
+    "skipped": 4.0,
+    "stopped": 1.5,
+    "moved": 4.5,
+}
 """Cost of what may come of a step; a step without a line may have been skipped, and the run may have stopped early."""
 _IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
 """Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried
 out although all went well."""
+_UNNOTICED = 2.0
+"""Further cost of a drop while nothing is said about the gripper."""
 _CONFIRMED, _NEVER_HELD = 3.0, 2.0
 """Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
+_UNSURE = 0.3
+"""Rate of errors of a fact of a program, relative to how unsure that is: what is written down twice is seldom wrong."""
 _LEAST_SURE = 0.5
 """What is seen with less certainty says nothing."""
 _TOLD = {(StepResult.FAILED, True): 7.0, (StepResult.SUCCEEDED, False): 1.5}
@@ -163,7 +177,8 @@ class CourseDeviation:
 
     Attributes:
         mode: `no_effect`, `dropped`, `instead` (another object or place), `aside` (set down elsewhere because the step
-            was not possible), `forced` (it worked although the domain says that it cannot), `skipped`, `stopped`.
+            was not possible), `forced` (it worked although the domain says that it cannot), `skipped`, `stopped`,
+            `moved` (somebody else put an object elsewhere).
         number: index of the step.
         event: index of the event at which it shows.
         instead: the step that was carried out in its place.
@@ -268,37 +283,6 @@ class View:
         return found
 
 
-def doubt(trace: FactTrace, scene: RoledScene) -> float:
-    """The share of events that cannot be true: two things in one another, what is held lies somewhere, a switch flips.
-
-    No doubt arises from a single event.
-    """
-    strange, last = 0, dict[StateFact, tuple[bool, int]]()
-    for number, event in enumerate(trace.events):
-        facts = [fact for claim in event.claims if claim.holds for fact in claim.facts[:1]]
-        pairs = {fact[1:] for fact in facts if fact[0] in scene.locations and len(fact) == 3}
-        held = {fact[-1] for fact in facts if fact[0] in scene.holding}
-        strange += any(
-            (other, one) in pairs
-            or noun(one) == noun(other)
-            or one in held
-            or scene.carried(other) > scene.carried(one)
-            for one, other in pairs
-        )
-        for claim in event.claims:
-            fact = claim.facts[0]
-            if len(fact) == 2 and any(fact[0] == state for state, _ in scene.switches.values()):
-                before, since = last.get(fact, (claim.holds, number))
-                told = any(same(fact[1], name) for one in trace.events[since + 1 : number + 1] if one.action
-                           for name in one.action.arguments)  # fmt: skip
-                strange += before != claim.holds and not told
-                last[fact] = claim.holds, number
-    share = strange / (len(trace.events) + 3)
-    return share if share > 0.1 else 0.0
-
-
-SeenEffect = tuple[State, frozenset[tuple[str, ...]]]
-"""Facts that a step adds, and beginnings of those that it ends."""
 Wrong = tuple[tuple[tuple[str, float], ...], float]
 """The channels of wrong claims with their certainty, and the cost of what is no matter of rates."""
 
@@ -322,9 +306,11 @@ class Simulator:
         grasps = sum(step.operator in self.scene.grasping for step in self.steps)
         reported = any(view.held for view in self.views)
         counts = sum((view.counts() for view in (*self.views, self.last)), Counter[str]())
-        strange = _DOUBT * doubt(trace, self.scene)
+        # What a robot writes down itself is wrong less often than what is read off pictures.
+        self.written = not isinstance(trace.scene, HouseholdScene)
+        base = _WRITTEN if self.written else 1.0
         self.rates = {
-            channel: min(0.45, (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
+            channel: min(0.45, base * (_GRIPPER if channel in (EMPTY, HELD) else _RATE)) for channel in counts
         }
         if grasps and not reported and counts[EMPTY] > 1:
             self.rates[EMPTY] = max(self.rates[EMPTY], _NEVER_REPORTED)
@@ -334,9 +320,6 @@ class Simulator:
         self.wrong = lru_cache(None)(self._wrong)
         self._next = lru_cache(None)(lambda state, step: trace.scene.apply(state, step.operator, step.arguments))
         self._unmet = lru_cache(None)(lambda state, step: conditions(trace.scene, state, step))
-        self.effects = {
-            number: self._seen_effect(number) for number, step in enumerate(self.steps) if self.scene.opaque(step)
-        }
 
     @property
     def late(self) -> bool:
@@ -366,7 +349,7 @@ class Simulator:
                 wrong.append((PLACE, min(sure for _, sure in said)))
             elif thing != now.held and not now.at.get(thing):
                 more += NOWHERE
-        if event < len(self.views):
+        if event < len(self.views) and not self.written:
             shown = [name for name in view.names if not self.scene.carried(name) and not self._shut(state, name)]
             more += UNSEEN * sum(name not in view.names and name != now.held and any(now.inside(name, p) for p in shown)
                                  for name in self.watched)  # fmt: skip
@@ -404,7 +387,8 @@ class Simulator:
         """The cost of wrong claims."""
         total = wrong[1]
         for channel, sure in wrong[0]:
-            rate = min(0.49, max(self.rates.get(channel, _RATE), 1.0 - sure))
+            doubt = (1.0 - sure) * (_UNSURE if self.written else 1.0)
+            rate = min(0.49, max(self.rates.get(channel, _RATE), doubt))
             total -= math.log(rate / (1.0 - rate))
         return total
 
@@ -415,30 +399,6 @@ class Simulator:
             return min(here, LATE + self.price_of(self.wrong(event, before)))
         return here
 
-    def _seen_effect(self, number: int) -> SeenEffect:
-        """What is claimed right after a step of which nothing is known, as its effect."""
-        slot, scene, adds = self.slots[number], self.scene, set[StateFact]()
-        gone, placed = set[tuple[str, ...]](), (*scene.locations, *scene.holding)
-        if not slot.told or slot.result is StepResult.FAILED:
-            return frozenset(), frozenset()
-        for claim in self.trace.events[slot.last].claims:
-            fact = claim.facts[0]
-            about = fact[-1] == "*" or not {*slot.step.arguments}.isdisjoint(fact[1:])
-            if len(fact) < 2 or claim.sure <= _LEAST_SURE or not about or fact[0] in self.trace.scene.domain.derived:
-                continue
-            if fact[0] in placed and claim.holds:
-                gone |= {(name, fact[1]) for name in placed} | {(name,) for name in scene.holding if fact[0] == name}
-            elif fact[0] in self.trace.scene.domain.variables:
-                gone.add(fact[:2])
-            elif not claim.holds:
-                gone.add(fact[:-1] if fact[-1] == "*" else fact)
-            adds |= {fact} if claim.holds else set()
-        if slot.result is StepResult.SUCCEEDED:
-            # A step that is called like a condition of the goal brings it about.
-            named = (fact for fact in self.trace.goal if fact[0][:4] == slot.step.operator[:4])
-            adds |= {fact for fact in named if {*fact[1:]} <= {*slot.step.arguments}}
-        return frozenset(adds), frozenset(gone)
-
     # -- simulation
 
     def unmet(self, state: State, step: Action) -> tuple[StateFact, ...]:
@@ -446,13 +406,19 @@ class Simulator:
         found: tuple[StateFact, ...] = self._unmet(state, step) if self.scene.known(step) else ()
         return found
 
-    def after(self, state: State, step: Action, number: int = -1) -> State:
+    def after(self, state: State, step: Action) -> State:
         """The state after a step that can be carried out."""
-        if self.scene.opaque(step):
-            adds, gone = self.effects.get(number, (frozenset(), frozenset()))
-            return frozenset(fact for fact in state if not any(fact[:n] in gone for n in (1, 2, 3))) | adds
-        found: State = self._next(state, step)
+        found: State = state if self.scene.opaque(step) else self._next(state, step)
         return found
+
+    def happened(self, state: State, one: CourseDeviation) -> State:
+        """The state after something was dropped, or moved by somebody else."""
+        if one.mode == "dropped":
+            return self.dropped(state, one.place, one.lost)
+        assert one.instead is not None
+        thing, *places = one.instead.arguments
+        rest = frozenset(fact for fact in state if fact[0] not in self.scene.locations or fact[1] != thing)
+        return rest | {(self.scene.locations[0], thing, place) for place in places}
 
     def dropped(self, state: State, place: str, lost: bool) -> State:
         """The state after what the gripper held has fallen, with nothing in it."""
@@ -470,12 +436,14 @@ class Simulator:
         """The state after a step was tried, and the conditions that were not met."""
         step = self.steps[number]
         for one in deviations:
+            if one.mode == "moved":
+                continue
             if one.mode == "stopped" and number >= one.number:
                 return state, ()
             if one.number == number and one.mode in ("no_effect", "skipped"):
                 return state, ()
             if one.number == number and one.mode == "forced":
-                return self.after(state, as_whole(step, state), number), ()
+                return self.after(state, as_whole(step, state)), ()
             if one.instead is not None and one.number == number:
                 return self.after(state, one.instead), self.unmet(state, one.instead if one.mode == "instead" else step)
             if one.lasting and one.instead is not None and number > one.number:
@@ -484,7 +452,7 @@ class Simulator:
             if one.mode == "forced" and number > one.number:
                 step = as_whole(step, state)
         why = self.unmet(state, step)
-        return (self.trace.scene.settle(state) if why else self.after(state, step, number)), why
+        return (self.trace.scene.settle(state) if why else self.after(state, step)), why
 
     def early(self, number: int, event: int) -> float:
         """The cost of a step before its line."""
@@ -508,9 +476,15 @@ class Simulator:
             cost = _CONFIRMED
         elif one.mode == "forced" and any(map(self.scene.about_hand, self.unmet(state, self.steps[one.number]))):
             cost += _IMPOSSIBLE
+        if one.mode == "dropped" and self.written and not fell:
+            # An empty gripper shows no drop while something is put down.
+            puts = self.slots[one.number].first <= one.event and self.scene.puts(self.steps[one.number])
+            cost += _UNNOTICED * (puts or self.view(one.event).held is None)
         shown = {view.held for view in self.views[: one.event]}
-        if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown and shown != {None}:
-            cost += _NEVER_HELD
+        if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown:
+            taking = one.number > 0 and self.steps[one.number - 1].operator in self.scene.grasping
+            if shown != {None} or (taking and one.event < self.slots[one.number].first):
+                cost += _NEVER_HELD
         return cost
 
     def told(self, number: int, worked: bool) -> float:
@@ -531,13 +505,13 @@ class Simulator:
         total = 0.0
         for event in range(len(self.views) + 1):
             for one in deviations:
-                if one.mode == "dropped" and one.event == event:
+                if one.mode in ("dropped", "moved") and one.event == event:
                     total += self.price(one, now)
-                    now = self.dropped(now, one.place, one.lost)
+                    now = self.happened(now, one)
             for number in range(len(after), len(when)):
                 if when[number] > event:
                     break
-                own = [one for one in deviations if one.number == number and one.mode != "dropped"]
+                own = [one for one in deviations if one.number == number and one.mode not in ("dropped", "moved")]
                 total += sum(self.price(one, now) for one in own) + self.early(number, event)
                 before.append(now)
                 now, why = self.tried(now, number, deviations)
@@ -756,7 +730,7 @@ class Believer(Starts):
 
     def _moments(self, beam: Sequence[_Node], event: int) -> Iterator[_Node]:
         """Every node after what may happen up to an event: drops, and steps that may or must be tried by then."""
-        waiting = [*beam, *(dropped for node in beam for dropped in self._drops(node, event))]
+        waiting = [*beam, *(other for node in beam for other in (*self._drops(node, event), *self._moves(node, event)))]
         while waiting:
             tried = list[_Node]()
             for node in waiting:
@@ -783,6 +757,33 @@ class Believer(Starts):
         for place, lost in (("", False), *((each, False) for each in places), *([("", True)] if again else [])):
             one = CourseDeviation("dropped", number, event, None, place, lost=lost)
             yield self._deviated(node, one, self.dropped(node.state, place, lost))
+
+    def _moves(self, node: _Node, event: int) -> Iterator[_Node]:
+        """What somebody else has moved: it was seen where it was put, and is seen elsewhere now."""
+        number = min(len(node.when), len(self.slots) - 1)
+        for thing in self.handled if self.written and node.when and event < len(self.views) else ():
+            here = self.scene.places(node.state, thing)
+            view = self.view(event)
+            gone = any(not value and (self.scene.locations[0], thing, place) in facts
+                       for place in here for _, facts, value, _ in view.others)  # fmt: skip
+            found = [facts[0][2] for facts, _ in view.places.get(thing, ()) if facts[0][2] not in here]
+            if here and (gone or found) and not self._tried_at(thing, event):
+                step = Action("moved", (thing, *found[:1]))
+                one = CourseDeviation("moved", number, event, step, next(iter(found), ""))
+                yield self._deviated(node, one, self.happened(node.state, one))
+
+    def _tried_at(self, thing: str, event: int) -> bool:
+        """Whether a step with an object may just have been tried, and no other one has begun."""
+        ends = [*(slot.first for slot in self.slots[1:]), len(self.views)]
+        return any(
+            slot.early <= event < max(end, slot.last + 1) and thing in slot.step.arguments
+            for slot, end in zip(self.slots, ends, strict=True)
+        )
+
+    @cached_property
+    def handled(self) -> list[str]:
+        """What steps put somewhere."""
+        return list(dict.fromkeys(step.arguments[0] for step in self.steps if self.scene.puts(step)))
 
     def _deviated(self, node: _Node, one: CourseDeviation, state: State) -> _Node:
         cost = node.cost + self.price(one, node.state)

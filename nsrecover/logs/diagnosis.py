@@ -114,7 +114,7 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
         return scene, 0
     if vague is not None:
         return vague, 0
-    editor = Editor(run.believer, course.start, run.goal, first, tuple(run.steps))
+    editor = Editor(run.believer, course.start, _due(run), first, tuple(run.steps))
     # A plan that would succeed needs no edit.
     edits = editor.edits() if run.subgoals and run.wanted and not editor.succeeds(editor.steps) else []
     if edits:
@@ -124,11 +124,23 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
     return _unachieved(run, plain), 0
 
 
+def _due(run: LogRun) -> tuple[StateFact, ...]:
+    """The goal; of a run that ends at a step that failed, what its steps would have brought about."""
+    told = [slot for slot in run.believer.slots if slot.told]
+    if not any(slot.result is StepResult.FAILED for slot in told[-2:]):
+        return run.goal
+    now = run.course.start
+    for step in run.steps:
+        now = run.believer.after(now, step)
+    return tuple(fact for fact in run.goal if run.scene.holds(now, fact)) or run.goal
+
+
 def _in_spite(run: LogRun, failures: Sequence[CourseDeviation]) -> Finding:
     """What went wrong although the success condition holds: an obstacle, or a failure that is not in doubt."""
     if run.unseen:
         return _unachieved(run, run.course)
-    scene = _in_scene(run, run.course) if run.course.refused else None
+    told = [run.believer.slots[number].result is not StepResult.FAILED for number in run.course.refused]
+    scene = _in_scene(run, run.course) if any(told) else None
     if scene is not None and (scene.cause is RootCause.BLOCKED or run.course.deviations):
         return replace(scene, reason="holds")
     # What the source itself says to have failed was put right.
@@ -146,7 +158,9 @@ def _culprit(
     for count in range(1, len(failures) + 1 if sound and run.log.goal else 0):
         found = sorted((*base, *failures[:count]), key=lambda one: (one.number, one.event))
         if not _achieved(run, run.believer.course(start, tuple(found), when)):
-            return failures[count - 1]
+            # A second try that fails is no cause.
+            again = run.steps[failures[count - 1].number] in run.steps[: failures[count - 1].number]
+            return failures[count - 2 if again and count > 1 else count - 1]
     return failures[0] if failures else None
 
 
@@ -183,9 +197,16 @@ def _in_execution(run: LogRun, happened: CourseDeviation) -> Finding:
 
     if happened.mode == "dropped":
         lost = scene.held(run.course.states[event - 1] if event else run.course.start) or names[0]
-        meanwhile = run.log.events[event].action
-        return found(RootCause.DROPPED, lost, times=(run.time(event),), step=meanwhile or item.step, earlier=meanwhile,
+        meanwhile, when = run.log.events[event].action, event
+        if meanwhile is None and run.believer.written and number:
+            # What is seen between two steps happened during the first one.
+            meanwhile, when = run.steps[number - 1], run.subgoals[number - 1].event
+        return found(RootCause.DROPPED, lost, times=(run.time(when),), step=meanwhile or item.step, earlier=meanwhile,
                      where=happened.place)  # fmt: skip
+    if happened.mode == "moved" and happened.instead is not None:
+        thing, *places = happened.instead.arguments
+        step = run.log.events[event].action or item.step
+        return found(RootCause.MISPLACED, thing, *places, where=happened.place, times=(run.time(event),), step=step)
     if releasing and (other := _in_the_place(run, number)):
         return found(RootCause.OCCUPIED, names[1], other)
     if happened.instead is not None:
@@ -380,15 +401,31 @@ def _refused(run: LogRun, editor: Editor, number: int, plain: Course) -> Finding
     return run.finding(RootCause.ACTION_FAILED, number, *step.arguments, unmet=needs[0])
 
 
+def _able(run: LogRun, fact: StateFact, holds: bool, steps: Sequence[Action]) -> bool:
+    """Whether one of some steps can bring about a fact, or end it."""
+    used = {step.operator for step in steps} & run.home.domain.operators.keys()
+    effects = (effect for name in used for effect in run.home.domain.operators[name].effects)
+    return any(one[0] == fact[0] for effect in effects for one in (effect.adds if holds else effect.deletes))
+
+
 def _unachieved(run: LogRun, plain: Course) -> Finding:
     """A condition that does not hold in the end, or that nobody has seen, where no edit of the plan would do."""
     unmet = next((c for c in run.goal if not run.scene.holds(plain.final, c)), next(iter(run.unseen), None))
+    wanted = unmet is None or unmet[0] != "not"
+    unmet = unmet if wanted or unmet is None else unmet[1:]
     number = len(run.subgoals) - 1
     if unmet is None or number < 0 or len(unmet) < 2:
         time = run.log.events[-1].time if run.log.events else "00:00"
         return Finding(RootCause.UNKNOWN, (time,), unmet[1:2] if unmet else ("the run",), unmet=unmet)
     used = [n for n, step in enumerate(run.steps) if unmet[1] in step.arguments]
     at = used[-1] if used else number
+    if run.believer.written and len(run.unseen) < len(run.wanted) and not run.log.unread_goal:
+        idle = [n for n in used if plain.before[n] == plain.after[n] and n not in plain.refused
+                and _able(run, unmet, not wanted, run.steps[n : n + 1])]  # fmt: skip
+        if idle and not _able(run, unmet, wanted, run.steps):
+            return run.finding(RootCause.WRONG_ACTION, idle[-1], *unmet[1:], unmet=unmet)
+        if not _able(run, unmet, wanted, run.steps):
+            return run.finding(RootCause.MISSING_STEP, at, *unmet[1:], unmet=unmet)
     # Nothing is known of what such an operator does: what the goal asks of its object is what it should have done.
     failed = bool(used) and run.scene.opaque(run.steps[at]) and unmet not in run.unseen and not run.log.unread_goal
     names = run.steps[at].arguments if failed else unmet[1:2]

@@ -168,9 +168,14 @@ class Editor:
                         yield Edit("place", number, self._replaced(number, way), (step,), (other, step.arguments[1]))
             elif len(step.arguments) == 1 and step.operator not in scene.grasping:
                 for other in wanted:
-                    if other != step.arguments[0]:
+                    if other != step.arguments[0] and self._like(other, step.arguments[0]):
                         plan = self._replaced(number, Action(step.operator, (other,)))
                         yield Edit("object", number, plan, names=(other, step.arguments[0]))
+
+    def _like(self, one: str, other: str) -> bool:
+        """Whether an object can be used like another one, as far as a trace shows what its objects are used for."""
+        objects = self.scene.instance.objects
+        return not self.believer.written or objects[one] >= objects.get(other, frozenset())
 
     def _names(self, fact: StateFact) -> tuple[str, ...]:
         return tuple(name for name in fact[1:] if name in self.scene.instance.objects
@@ -210,9 +215,11 @@ class Editor:
                     yield Edit("action", number, self._replaced(number, changed), (step, changed))
 
     def _undone(self) -> Iterator[Edit]:
-        """A step that switches back what was achieved, in a plan that can be carried out."""
-        if self.first == len(self.steps):
-            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in self.scene.switches)
+        """A step that switches back, or otherwise undoes, what was achieved, in a plan that can be carried out."""
+        for edit in self._superfluous() if self.first == len(self.steps) else ():
+            achieved = all(self._holds(self.befores[edit.number], condition) for condition in self.goal)
+            if achieved or edit.steps[0].operator in self.scene.switches:
+                yield edit
 
     def _superfluous(self) -> Iterator[Edit]:
         """A step that had better be left out."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.household.names import is_slice, same_stuff
+from nsrecover.domains.household.names import same_stuff
+from nsrecover.domains.household.scene import ONE_HANDED, HouseholdScene
 from nsrecover.logs.confidence import confidence, features, open_question
 from nsrecover.logs.correction import correct, reaches
 from nsrecover.logs.courses import Course
@@ -90,11 +91,11 @@ def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogE
     diagnosis = diagnose(run)
     finding = diagnosis.finding
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
-    conditions = (*run.goal, *_mistaken_away(run, finding), *_doors(run))
+    conditions = (*run.goal, *_doors(run))
     correction: tuple[Action, ...] | None = ()
     start = _start(run, finding)
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, run.steps, until=until) if conditions else None
+        correction = _correction(run, start, conditions, until) if conditions else None
     if not correction and finding.step in run.steps and run.scene.opaque(finding.step):
         # What the failed step should have done is not known: the plan goes on from it.
         correction = tuple(run.steps[run.steps.index(finding.step) :])
@@ -113,6 +114,16 @@ def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogE
         _assumed(run, (*(correction or ()), *finding.missing)), run.home.domain, (*run.log.unread, *unread),
         ", ".join(late),
     )  # fmt: skip
+
+
+def _correction(run: LogRun, start: State, conditions: Sequence[StateFact], until: float) -> tuple[Action, ...] | None:
+    """A plan to the goal; by one hand, if the robot never opened or switched anything with a full one."""
+    home, used = run.home, [n for n, step in enumerate(run.steps) if step.operator in run.scene.switches]
+    if isinstance(home, HouseholdScene) and not any(run.scene.held(run.before(number)) for number in used):
+        careful = replace(home, static=home.static | {ONE_HANDED})
+        if (found := correct(start, conditions, careful, run.steps, until=until)) is not None:
+            return found
+    return correct(start, conditions, home, run.steps, until=until)
 
 
 def _assumed(run: LogRun, steps: Sequence[Action]) -> tuple[str, ...]:
@@ -135,18 +146,6 @@ def _doors(run: LogRun) -> list[StateFact]:
     return [("not", shut[door], door) for door in kept if run.scene.has(door, "door") and (door,) not in told]
 
 
-def _mistaken_away(run: LogRun, finding: Finding) -> list[StateFact]:
-    """An object that was taken by mistake must not stay on the dish that the right one goes to."""
-    if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
-        return []
-    thing, other = finding.objects[:2]
-    dishes = [fact[2] for fact in run.wanted if fact[0] in run.scene.locations and fact[1] == thing
-              and run.scene.carried(fact[2])]  # fmt: skip
-    return [
-        ("not", run.scene.locations[0], other, dish) for dish in dishes if other in run.scene.contents(run.final, dish)
-    ]
-
-
 def _start(run: LogRun, finding: Finding) -> State:
     """The state from which to go on: the final one, with what follows from the cause."""
     state, scene, domain = run.final, run.scene, run.home.domain
@@ -160,7 +159,6 @@ def _start(run: LogRun, finding: Finding) -> State:
     if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1 and scene.covers:
         thing, other = finding.objects[:2]
         state |= {(scene.covers[0], other, thing)} if thing not in scene.places(state, other) else set()
-    state |= _behind_doors(run)
     if finding.cause is RootCause.DROPPED and scene.locations:
         thing = finding.objects[0]
         shattered = any("shatter" in sound or "smash" in sound for event in run.log.events for sound in event.heard)
@@ -174,19 +172,3 @@ def _start(run: LogRun, finding: Finding) -> State:
             state = frozenset(fact for fact in state if not (fact[0] in scene.locations and fact[1] == thing))
             state |= {(scene.locations[0], thing, source)}
     return state
-
-
-def _behind_doors(run: LogRun) -> set[StateFact]:
-    """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
-    seen = set[str]().union(*(event.named for event in (*run.log.events, run.log.final)))
-    placed = {*run.scene.locations, *run.scene.holding}
-    seen |= {fact[1] for state in run.course.states for fact in state if fact[0] in placed}
-    shut = [
-        name
-        for name in getattr(run.home, "names", ())
-        if run.scene.has(name, "door")
-        and name in seen
-        and not any(("open", name) in state for state in run.course.states)
-    ]
-    wanted = {step.arguments[0] for step in run.steps if step.operator in run.scene.grasping}
-    return {(run.scene.locations[0], name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}

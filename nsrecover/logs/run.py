@@ -22,6 +22,8 @@ from nsrecover.logs.unsaid import bound, implied
 
 _SUCCEEDED = 2.0
 """Cost of a run in which nothing went wrong: what is handed over for an explanation mostly failed."""
+_DENIED = 3.0
+"""Further cost of a success that the facts of a program do not show."""
 _UNSEEN = 1.5
 """Further cost of a condition of success about an object that the final observation does not show."""
 
@@ -77,11 +79,16 @@ class LogRun:
     @cached_property
     def unseen(self) -> tuple[StateFact, ...]:
         """Conditions of success that nothing shows: no claim agrees since the last step that changed them."""
-        return tuple(fact for fact in self.wanted if len(fact) > 1 and not self._shown(fact))
+        return self.unseen_in(self.course)
 
-    def _shown(self, fact: StateFact) -> bool:
+    def unseen_in(self, course: Course) -> tuple[StateFact, ...]:
+        """The same if a course is what happened."""
+        return tuple(fact for fact in self.wanted if len(fact) > 1 and not self._shown(fact, course))
+
+    def _shown(self, fact: StateFact, course: Course) -> bool:
         """Whether anything is claimed about what a condition is about, or the step that brings it about is reported."""
         base, wanted = literal(fact[1:] if fact[0] == "not" else fact, self.home.domain)
+        wanted = wanted != (fact[0] == "not")
         variable = self.home.domain.variables.get(base[0])
         if variable is not None and not variable.visible:
             return True
@@ -89,11 +96,11 @@ class LogRun:
         kinds = placed if base[0] in (*placed, "away_from") else {base[0]}
         changes = [
             number
-            for number, (one, other) in enumerate(zip(self.course.before, self.course.after, strict=True))
+            for number, (one, other) in enumerate(zip(course.before, course.after, strict=True))
             if any(each[0] in kinds and same_stuff(each[1], base[1]) for each in one ^ other if len(each) > 1)
         ]
         last = changes[-1] if changes else None
-        since = 0 if last is None else self.course.when[last]
+        since = 0 if last is None else course.when[last]
         about = [
             claim
             for event in (*self.log.events[since:], self.log.final)
@@ -107,7 +114,7 @@ class LogRun:
         denied = any(claim.facts == (base,) and claim.holds != wanted for claim in about)
         if reported or self.log.result is StepResult.SUCCEEDED:
             return not denied
-        return any(self.believer.agrees(claim, self.final) for claim in about)
+        return any(self.believer.agrees(claim, course.final) for claim in about)
 
     def before(self, number: int) -> State:
         """The state before a step was tried."""
@@ -148,7 +155,7 @@ def run_of(log: FactTrace, until: float = math.inf) -> LogRun:
 def _aim(believer: Believer, course: Course) -> tuple[StateFact, ...]:
     """What a plan is for, if nothing says so: the facts that it brings about when all goes well."""
     planned = believer.course(course.start)
-    own = {*believer.effects, *planned.refused}
+    own = {number for number, step in enumerate(believer.steps) if believer.scene.opaque(step)} | {*planned.refused}
     return (
         tuple(sorted(planned.final - planned.start)) if len(own) < len(believer.steps) and not planned.refused else ()
     )
@@ -161,6 +168,7 @@ def _weighed(run: LogRun, course: Course) -> Course:
     if not all(run.scene.holds(course.final, condition) for condition in run.wanted):
         return course
     # What nobody has seen is no success.
+    denied = run.believer.written and bool(run.unseen_in(course))
     views = [run.believer.last, *(run.believer.views if run.log.final in run.log.events else ())]
     shown = set[str]().union(*(view.names for view in views))
     unseen = [fact for fact in run.wanted if not shown & set(fact[1:2])]
@@ -168,6 +176,7 @@ def _weighed(run: LogRun, course: Course) -> Course:
     achieved = all(run.scene.holds(course.final, condition) for condition in unsaid)
     reported = all(slot.result is StepResult.SUCCEEDED for slot in run.believer.slots)
     cost = course.cost + _SUCCEEDED * (achieved and not reported) + _UNSEEN * len(unseen[:2])
+    cost += _DENIED * denied
     return replace(course, cost=cost)
 
 

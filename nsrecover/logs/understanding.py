@@ -18,7 +18,7 @@ from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Operator, Parameter, Role, StateVariable
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.kinds import IMPLIED, KINDS, LIQUIDS, Trait, is_category, traits_of
+from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, normal, noun, slice_of, whole
 from nsrecover.domains.household.scene import HouseholdScene, household
 from nsrecover.domains.household.suitability import PRACTICAL
@@ -26,6 +26,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import literal
 from nsrecover.errors import InvalidRecording
 from nsrecover.language.goals import read_goal
+from nsrecover.logs.learned import learned
 from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, RawTrace, TraceEvent
 
 NEAR, IN_FRONT, WHOLE = 0.8, 0.75, 0.69
@@ -34,14 +35,14 @@ what is called by the name of a whole thing is whole."""
 
 _VERBS = {
     "pick_up": "pick pickup pick_up pick_object take take_hold_of grasp grab lift lift_up fetch get collect retrieve "
-    "unload pickupobject",
+    "unload pickupobject pull_out take_out extract withdraw scoop scoop_up",
     "put_on": "put put_on place place_on stack set set_down put_down putobject placeobject put_object place_object lay "
     "stand drop drop_off deposit release load mount hang",
-    "put_in": "put_in insert place_in store stow drop_in pack",
-    "open_obj": "open open_obj openobject open_up pull_open",
-    "close_obj": "close close_obj closeobject shut push_shut push_closed",
-    "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use",
-    "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff",
+    "put_in": "put_in insert place_in store stow drop_in pack stuff stash push_in slot_in",
+    "open_obj": "open open_obj openobject open_up pull_open unlatch uncap unseal",
+    "close_obj": "close close_obj closeobject shut push_shut push_closed latch seal",
+    "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use start press_start",
+    "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff stop",
     "slice_obj": "slice slice_obj sliceobject cut cut_up chop carve",
     "crack_obj": "crack crack_obj crack_open break",
     "pour": "pour pour_out empty empty_into tip drain",
@@ -53,12 +54,15 @@ _VERBS = {
 _EITHER = {"put", "place", "putobject", "placeobject", "put_object", "place_object", "release", "load", "drop_off"}
 """Verbs that leave open whether something is put on or into a place: its kind says so."""
 _OPERATOR_OF = {verb: operator for operator, verbs in _VERBS.items() for verb in verbs.split()}
+_PART = re.compile(r"(.+)_(?:door|lid|hatch|cover|gate|flap)")
+_OF_PART = {"open": "open lift raise pull remove swing_open", "close": "close shut lower push replace swing_shut"}
+"""Part of an object that a verb may name, `lift_lid(pot)`, and what is done to the object then."""
 _PREDICATES: dict[str, tuple[str, bool]] = {
     word: (predicate, value)
     for predicate, value, words in (
         ("at", True, "at in inside contained_in located_at is_in within"),
         ("atop", True, "on on_top_of on_top atop ontop stacked_on"),
-        ("holding", True, "holding held grasped in_gripper in_hand gripper_holds holds carrying"),
+        ("holding", True, "holding held grasped gripped grabbed in_gripper in_hand gripper_holds holds carrying"),
         ("hand_free", True, "hand_free gripper_empty hand_empty handempty"),
         ("open", True, "open opened is_open"),
         ("open", False, "closed is_closed shut"),
@@ -74,17 +78,9 @@ _PREDICATES: dict[str, tuple[str, bool]] = {
     )
     for word in words.split()
 }
-_LEARNED = {"running": Trait.SWITCH, "cracked": Trait.CRACKABLE, "filled": Trait.VESSEL, "open": Trait.DOOR,
-            "toggle_on": Trait.SWITCH, "toggle_off": Trait.SWITCH, "open_obj": Trait.DOOR, "close_obj": Trait.DOOR,
-            "sliced": Trait.SLICEABLE}  # fmt: skip
-"""Predicate or operator -> the trait that its object has, if its kind is not known."""
-_NEEDED = {
-    key: operator.parameters[0].trait
-    for operator in HOUSEHOLD.operators.values()
-    if operator.parameters[0].trait not in ("", Trait.PORTABLE)
-    for key in (operator.name, operator.effects[0].adds[0][0])
-}
-"""Operator of a plan, or condition of a goal -> the trait that its object has."""
+ALIKE = (("under", "below", "beneath", "underneath"), ("near", "next_to", "beside", "close_to"),
+         ("attached", "mounted", "fixed", "fastened", "fitted", "connected", "plugged"))  # fmt: skip
+"""Relations that say the same; the first is that of goals in words."""
 PLACING = ("at", "atop")
 
 _NAME = re.compile(r"[a-z][\w-]{0,40}")
@@ -110,6 +106,9 @@ def understood(raw: RawTrace, scene: Instance | None = None) -> FactTrace:
     goal, unread = _goal_of(raw, _names(raw))
     raw = _merged(raw, goal)
     goal, unread = _goal_of(raw, _names(raw))
+    if not raw.domain:
+        raw, goal = _with_one_location(raw, map(_literally, goal))
+        return _in(raw, learned(raw, goal, _definite(raw, goal)), (goal, unread), raw.unread)
     home = _scene(raw, goal)
     return _in(raw, home, (goal, unread), raw.unread)
 
@@ -135,6 +134,8 @@ def _with_events(raw: RawTrace) -> RawTrace:
 def operator_of(name: str) -> str:
     """The operator of the household that a name of an operator means, or the name."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
+    if plain not in _OPERATOR_OF and (part := _PART.fullmatch(plain)):
+        plain = next((word for word, verbs in _OF_PART.items() if part[1] in verbs.split()), plain)
     return _OPERATOR_OF.get(plain, name if name in HOUSEHOLD.operators else plain)
 
 
@@ -206,7 +207,7 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
     if isinstance(raw.goal, str):
         goal = _with_ordinals(raw.goal, _names(raw))
     else:
-        goal = tuple(_condition(*fact(each)) for each in raw.goal)
+        goal = tuple(_condition(*fact(each[each[0] == "not" :]), each[0] == "not") for each in raw.goal)
     return replace(
         raw, plan=tuple(map(action, raw.plan)), events=tuple(map(event, raw.events)), goal=goal,
         final=event(raw.final) if raw.final else None,
@@ -237,13 +238,15 @@ def _agents(raw: RawTrace) -> set[str]:
 _DENIED = {"at": "away_from", "atop": "away_from", "holding": "hand_free"}
 
 
-def _condition(fact: StateFact, holds: bool) -> StateFact:
+def _condition(fact: StateFact, holds: bool, denied: bool = False) -> StateFact:
     """A condition of a goal: denied facts by the predicate that means that."""
-    fact = ("at", *fact[1:]) if fact[0] == "atop" and holds else fact
-    if holds:
+    fact = ("at", *fact[1:]) if fact[0] == "atop" else fact
+    if holds != denied:
         return fact
     variable = HOUSEHOLD.variables.get(fact[0])
-    named = variable.values[0] if variable is not None and len(variable.values) == 2 else f"not {fact[0]}"
+    if fact[0] not in _DENIED and (variable is None or len(variable.values) != 2):
+        return ("not", *fact)
+    named = "" if variable is None else variable.values[0]
     return (_DENIED.get(fact[0], named), *(term for term in fact[1:] if term != "*"))
 
 
@@ -264,7 +267,8 @@ def _observed(raw: RawTrace) -> Iterator[TraceEvent]:
 
 
 def _terms(fact: StateFact) -> tuple[str, ...]:
-    """The objects of a fact."""
+    """The objects of a fact, or of a denied one."""
+    fact = fact[1:] if fact[0] == "not" else fact
     return tuple(term for term in (fact[1:2] if fact[0] == "filled" else fact[1:]) if term != "*")
 
 
@@ -285,23 +289,26 @@ def _names(raw: RawTrace) -> dict[str, None]:
 
 def _goal_of(raw: RawTrace, names: Iterable[str]) -> tuple[tuple[StateFact, ...], tuple[str, ...]]:
     """The conditions of the goal, and what of it is none: also names that nothing in the trace names."""
-    known = set(names)
+    # The domain names its kinds, where the source says that it is this one.
+    known = dict.fromkeys((*names, *(KINDS if raw.domain else ())))
     if isinstance(raw.goal, str):
         cut = [step.arguments[0] for step in raw.plan if step.operator == "slice_obj" and step.arguments]
         read = read_goal(raw.goal, tuple(known), cut)
-        conditions, unread = read.conditions, list(read.unread)
-    else:
-        conditions, unread = raw.goal, list[str]()
-    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*LIQUIDS}
-    # The domain names its kinds, where the source says that it is this one; else what any home has.
-    heard |= {kind for kind in KINDS if raw.domain or Trait.FIXTURE in traits_of(kind)}
-    for condition in conditions:
-        for name in _terms(condition):
-            bare = noun(whole(name))
-            if bare not in heard and not is_category(bare.removesuffix("s")) and name not in unread:
-                unread.append(name)
-    lost = {name for name in unread if name}
-    return tuple(one for one in conditions if not lost & set(_terms(one))), tuple(dict.fromkeys(unread))
+        return tuple(_in_words_of(raw, one) for one in read.conditions), read.unread
+    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known}
+    lost = dict.fromkeys(
+        name for one in raw.goal for name in _terms(one) if noun(whole(name)) not in heard and not is_category(name)
+    )
+    return tuple(one for one in raw.goal if not lost.keys() & set(_terms(one))), tuple(lost)
+
+
+def _in_words_of(raw: RawTrace, condition: StateFact) -> StateFact:
+    """A condition by the relation that the trace has, if that says the same in another word."""
+    base = condition[1:] if condition[0] == "not" else condition
+    own = {fact[0] for event in _observed(raw) for claim in event.claims for fact in claim.facts}
+    alike = next((group for group in ALIKE if base[0] in group), (base[0],))
+    found = next((word for word in alike if word in own), base[0])
+    return (*condition[: len(condition) - len(base)], found, *base[1:])
 
 
 def _merged(raw: RawTrace, goal: Iterable[StateFact]) -> RawTrace:
@@ -343,6 +350,53 @@ def _renamed(event: TraceEvent, to: Rename) -> TraceEvent:
     return replace(event, seen=frozenset(map(to, event.seen)), claims=apart)
 
 
+def _literally(condition: StateFact) -> StateFact:
+    """A condition as a fact, or a denied one: of `closed`, that it is not open."""
+    condition = ("not", "at", *condition[1:]) if condition[0] == "away_from" else condition
+    if condition[0] == "not":
+        return condition
+    found, holds = literal(condition, HOUSEHOLD)
+    return found if holds else ("not", *found)
+
+
+def _with_one_location(raw: RawTrace, goal: Iterable[StateFact]) -> tuple[RawTrace, tuple[StateFact, ...]]:
+    """The trace and its goal with one relation for where what is handled is: `in`, `on`, `loaded`, `planted`."""
+    goal = tuple(goal)
+    facts = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts]
+    facts += [fact[1:] if fact[0] == "not" else fact for fact in goal]
+    handled = {step.arguments[0] for step in raw.plan if len(step.arguments) > 1 or step.operator == "pick_up"}
+    handled |= {fact[1] for fact in facts if fact[0] == "holding"}
+    apart = {"covers", "filled", *chain.from_iterable(ALIKE)}
+    first: dict[str, set[str]] = {}
+    for fact in facts:
+        if len(fact) == 3 and fact[0] not in apart:
+            first.setdefault(fact[0], set()).add(fact[1])
+    where = {"atop", *(name for name, things in first.items() if things <= handled)}
+
+    def fact_of(given: StateFact) -> StateFact:
+        if given[0] == "not":
+            return ("not", *fact_of(given[1:]))
+        return ("at", *given[1:]) if given[0] in where else given
+
+    def event(given: TraceEvent) -> TraceEvent:
+        claims = (replace(each, facts=tuple(map(fact_of, each.facts))) for each in given.claims)
+        return replace(given, claims=tuple(claims))
+
+    found = replace(raw, events=tuple(map(event, raw.events)), final=event(raw.final) if raw.final else None)
+    return found, tuple(map(fact_of, goal))
+
+
+def _definite(raw: RawTrace, goal: Iterable[StateFact]) -> list[str]:
+    """The objects of a trace: those that are named with their ordinal, and those of which there is only one."""
+    names = _names(raw) | dict.fromkeys(
+        name for event in raw.events if event.action is not None for name in event.action.arguments
+    )
+    names |= dict.fromkeys(name for fact in goal for name in _terms(fact))
+    numbered = {noun(name) for name in names if noun(name) != name}
+    operators = {step.operator for step in raw.plan}
+    return [name for name in names if name == _plain(name) and name not in numbered and name not in operators]
+
+
 def _scene(raw: RawTrace, goal: Iterable[StateFact]) -> HouseholdScene:
     """The objects of a trace, with what states and steps say about unknown kinds, and operators of its own."""
     learned: dict[str, frozenset[str]] = {noun(name): traits for name, traits in raw.objects.items() if traits}
@@ -352,17 +406,10 @@ def _scene(raw: RawTrace, goal: Iterable[StateFact]) -> HouseholdScene:
         learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}
 
     for fact in (fact for event in _observed(raw) for claim in event.claims for fact in claim.facts):
-        if fact[0] in _LEARNED and (noun(fact[1]) not in KINDS or fact[0] not in ("open", "running")):
-            learn(whole(fact[1]), _LEARNED[fact[0]])
         liquids |= set(fact[2:]) - {"*"} if fact[0] == "filled" else set()
     wanted = [*goal]
-    for step in raw.plan:
-        if step.operator in _LEARNED and step.arguments and noun(step.arguments[0]) not in KINDS:
-            learn(step.arguments[0], _LEARNED[step.operator])
     acted = [(step.operator, *step.arguments) for step in raw.plan if step.arguments]
     for key, *terms in (*acted, *wanted):
-        if key in _NEEDED:
-            learn(whole(terms[0]), _NEEDED[key])
         for place in terms[1:] if key in ("put_in", "put_on", "at") else ():
             if not (traits_of(place) | learned.get(noun(place), frozenset())) & {Trait.FLAT, Trait.HOLLOW}:
                 learn(place, Trait.FLAT if key == "put_on" else Trait.HOLLOW)
@@ -446,6 +493,8 @@ def _on_scene(event: TraceEvent, scene: Instance, near: float) -> TraceEvent:
             claims.append(replace(claim, facts=tuple((fact[0], one, *fact[2:]) for one in meant(fact[1]))))
         else:
             claims.append(claim)
+    if not isinstance(scene, HouseholdScene):
+        return replace(event, claims=tuple(claims))
     sliced = [FactClaim(tuple(("sliced", one) for one in meant(name))) for name in sorted(event.seen) if is_slice(name)]
     # A whole thing is in view: it has not been sliced, unless the observer mixes them up.
     named = set(getattr(scene, "names", ()))

@@ -21,13 +21,13 @@ _FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
 
 def bound(goal: tuple[StateFact, ...], state: State, scene: Instance, plan: Sequence[Action]) -> tuple[StateFact, ...]:
     """The conditions of a goal with objects for names: those for which most hold, then those the plan uses."""
-    if not isinstance(scene, HouseholdScene):
-        return goal
-    goal = tuple(_everything(goal, scene, plan))
+    if isinstance(scene, HouseholdScene):
+        goal = tuple(_everything(goal, scene, plan))
+    instances = getattr(scene, "instances", lambda name: [one for one in scene.objects if same(name, one)] or [name])
     names = tuple(dict.fromkeys(name for condition in goal for name in _objects(condition)))
     used = [name for step in plan for name in step.arguments]
     options, roled = (
-        [sorted(scene.instances(name), key=lambda one: -used.count(one)) for name in names],
+        [sorted(instances(name), key=lambda one: -used.count(one)) for name in names],
         RoledScene(scene),
     )
 
@@ -58,14 +58,17 @@ def _everything(conditions: Iterable[StateFact], home: HouseholdScene, plan: Seq
 
 
 def _objects(condition: StateFact) -> tuple[str, ...]:
+    if condition[0] == "not":
+        return _objects(condition[1:])
     return condition[1:2] if condition[0] == "filled" else condition[1:]
 
 
 def _renamed(conditions: Iterable[StateFact], names: Mapping[str, str]) -> Iterator[StateFact]:
     """Conditions with other names for their objects; liquids keep theirs."""
     for condition in conditions:
-        objects = _objects(condition)
-        yield (condition[0], *(names.get(name, name) for name in objects), *condition[1 + len(objects) :])
+        objects, first = _objects(condition), 2 if condition[0] == "not" else 1
+        changed = (names.get(name, name) for name in objects)
+        yield (*condition[:first], *changed, *condition[first + len(objects) :])
 
 
 def implied(wanted: Sequence[StateFact], start: State, home: Instance) -> tuple[StateFact, ...]:

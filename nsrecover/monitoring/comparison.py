@@ -51,6 +51,9 @@ class Circumstances:
 
 NOTHING_KNOWN = Circumstances()
 
+TAKEN = 0.4
+"""A new object whose box shares this part of the smaller one of both is in the other's place."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -204,9 +207,21 @@ def _unseen(
     for row, name in enumerate(graph.names):
         visibility = graph.visibility(row)
         if visibility in reasons and name not in deviating and name not in known.newcomers:
+            taker = next((new for new in known.newcomers if _takes_place(graph, new, row)), None)
             why = known.unseen.get(name) or Unseen(name, reasons[visibility])
+            if taker is not None:
+                why = Unseen(name, UnseenReason.MERGED_MASKS, taker)
             unseen.append(replace(why, moved=name in moved))
     return tuple(unseen)
+
+
+def _takes_place(graph: SceneGraph, newcomer: str, row: int) -> bool:
+    """Whether a new object is seen where another one should be, so that it cannot merely hide it."""
+    if newcomer not in graph.names or not graph.seen[index := graph.index(newcomer)]:
+        return False
+    boxes = graph.boxes[[index, row]]
+    low, high = (boxes[:, :3] - boxes[:, 3:] / 2).max(axis=0), (boxes[:, :3] + boxes[:, 3:] / 2).min(axis=0)
+    return bool(np.maximum(high - low, 0.0).prod() > TAKEN * boxes[:, 3:].prod(axis=1).min())
 
 
 def _missing_to_tell(
@@ -215,13 +230,15 @@ def _missing_to_tell(
     """What keeps one from saying that the scene is as expected.
 
     Objects that were moved and not seen since matter, and those on which observations disagree; before an action only
-    if it uses them. Objects without depth matter if the action uses them, and every object if none at all is seen.
+    if it uses them. Objects in whose place something new is seen matter: it may be the same one, standing otherwise.
+    Objects without depth matter if the action uses them, and every object if none at all is seen.
     """
     matters = [
         each
         for each in unseen
         if not graph.seen.any()
         or (each.reason is UnseenReason.NO_DEPTH and each.name in action.arguments)
+        or each.other in known.newcomers
         or (
             (each.moved or each.reason is UnseenReason.LOOKS_DISAGREE)
             and (phase is Phase.AFTER or each.name in action.arguments)

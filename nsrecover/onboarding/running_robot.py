@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core import FactScene, Observation, Plan, SceneGraph
-from nsrecover.core.entrance import check_kind
+from nsrecover.core.entrance import check_frame, check_kind
 from nsrecover.core.sessions.supervision import Stops
 from nsrecover.errors import (
     InvalidConfiguration,
@@ -164,14 +164,20 @@ def _plain(seen: Any) -> Any:
     return seen
 
 
-def check_boxes(boxes: JsonObject) -> None:
+def check_boxes(boxes: JsonObject, first: bool = True) -> None:
     """Refuse boxes whose units or frame cannot be right.
+
+    Args:
+        boxes: by name.
+        first: whether they are the first ones of a run, and at rest.
 
     Raises:
         InvalidObservation: with the likely mistake.
     """
     scene = scene_of_boxes(boxes)
-    for name, box in zip(np.array(scene.names)[scene.seen], scene.boxes[scene.seen], strict=True):
+    for name, box, seen in zip(scene.names, scene.boxes, scene.seen, strict=True):
+        if not seen:
+            continue
         sides, far = box[3:], float(np.linalg.norm(box[:2]))
         if sides.max() > SIZES_M[1] or far > FAR_M:
             unit = "millimetres" if sides.max() > 10 or far > 100 else "another unit, or another frame"
@@ -190,6 +196,7 @@ def check_boxes(boxes: JsonObject) -> None:
                 f"expected objects on or above the table, found {name!r} {-1000 * box[2]:.0f} mm below it; z points "
                 "up, and the table's top is at z = 0"
             )
+    check_frame(scene, first)
 
 
 @dataclass(frozen=True)

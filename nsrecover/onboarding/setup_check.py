@@ -66,7 +66,7 @@ def check_run(run: RecordedRun, out: Path | None = None, place: str | None = Non
                 if isinstance(seen, FactScene):
                     system_for([run], place).monitor(run.plan, seen)
                 else:
-                    check_boxes(dict(seen))
+                    check_boxes(dict(seen), first=number == 0)
             except NsrecoverError as problem:
                 problems.append(f"{where}: {problem}")
             continue

@@ -89,7 +89,12 @@ BOMB_BYTES, BOMB_TIMES = 100_000_000, 200
 
 
 def too_large(source: object, size: int) -> str:
-    """Return the message about an episode that is larger than `MAX_BYTES`."""
+    """Return the message about an episode that is larger than `MAX_BYTES`, or that unpacks to too much."""
+    if size <= MAX_BYTES:
+        return (
+            f"expected arrays that unpack to at most {BOMB_TIMES} times their size on disk in {source}, found more: "
+            f"{size} bytes in memory; record it again if its images are not blank, or save it uncompressed"
+        )
     return f"expected at most {MAX_BYTES} bytes of arrays in {source}, found {size}; record shorter episodes"
 
 

@@ -24,8 +24,8 @@ LIMIT_S = 4.0
 START_S = 60.0
 """Time for the process to begin, seconds."""
 
-MEMORY = 2_000_000_000
-"""Address space of the process, bytes; the libraries alone take a quarter of it."""
+MEMORY = 1_000_000_000
+"""Address space of the process, bytes; the libraries alone take half of it."""
 
 SMALL = 10_000_000
 """Arrays that are not chunked are read up to this size, bytes."""
@@ -116,7 +116,7 @@ def main() -> None:
             with h5py.File(path, "r") as file:
                 _walk(file, group)
             print("read", flush=True)
-        except _TooLong:
+        except (_TooLong, MemoryError):
             print("long", flush=True)
         except Exception as problem:  # of any kind: the reader meets it, too, and says what it means
             print("refused", type(problem).__name__, flush=True)
@@ -135,6 +135,8 @@ def _walk(file: Any, name: str) -> None:
         data = group.get(each) if type(link).__name__ == "HardLink" else None
         if data is None or not hasattr(data, "shape") or data.external or data.is_virtual:
             continue
+        if data.dtype.kind == "S" and data.nbytes > 4 * LONGEST_TEXT:
+            raise _TooLong
         if data.dtype.kind == "O" and data.nbytes <= SMALL:
             texts = data[()]
             if sum(map(len, texts.ravel() if hasattr(texts, "ravel") else [texts])) > LONGEST_TEXT:

@@ -12,7 +12,8 @@ _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "
 DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
 SPEAKING = frozenset((
     "robot", "you", "nothing", "everything", "nobody", "none", "all", "no", "not", "yes", "is", "are", "was", "were",
-    "has", "have", "and", "or", "but", "done", "stop", "stopped",
+    "has", "have", "had", "did", "does", "and", "or", "but", "as", "done", "stop", "stopped", "ok", "okay", "completed",
+    "succeeded", "failed", "expected", "went",
 ))  # fmt: skip
 """Words of a name with which it could read as a part of a sentence."""
 ROBOT = "robot"
@@ -57,7 +58,7 @@ def the(name: str) -> str:
 
 def shown(name: str) -> str:
     """Return a name as sentences show it: in quotation marks if it could read as a part of the sentence itself."""
-    words = name.lower().split()
+    words = re.split(r"[\s_-]+", name.lower())
     speaks = len(words) > MOST_PLAIN_WORDS or (name != ROBOT and not SPEAKING.isdisjoint(words))
     return f"\u201c{name}\u201d" if speaks else name
 

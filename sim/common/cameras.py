@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.core.observation import Camera
+from nsrecover.core import Camera, Observation
 from nsrecover.errors import InvalidConfiguration
 
 Vector = tuple[float, float, float]
@@ -206,3 +209,43 @@ def take_picture(
     metres = far_m * NEAR_M / (far_m - (far_m - NEAR_M) * depth)
     metres[depth >= 1.0] = 0.0
     return Picture(rgb, metres.astype(np.float32), bodies)
+
+
+def observation_of(
+    client: int,
+    rig: CameraRig,
+    offsets: Sequence[npt.NDArray[np.float64] | None],
+    bodies: Mapping[str, int],
+    markers: Mapping[int, str] = MappingProxyType({}),
+    **others: Any,
+) -> Observation:
+    """Images of all cameras of a rig, with masks and labels of what they show.
+
+    Args:
+        client: of PyBullet.
+        rig: where the cameras are believed to be.
+        offsets: for every camera the motion (4, 4) from there to where it is, in its frame; None: it is there.
+        bodies: name -> body number of what has a mask; the instance numbers follow its order, from 1 on.
+        markers: body number -> name of what it belongs to, for the visible bodies of liquids and stains.
+        others: the other fields of the observation.
+    """
+    pictures = [
+        take_picture(client, view, rig.width, rig.height, rig.light, offset)
+        for view, offset in zip(rig.views, offsets, strict=True)
+    ]
+    names = list(bodies)
+    number = np.zeros(max([*bodies.values(), *markers, *(int(one.bodies.max()) for one in pictures)]) + 2, np.int32)
+    for instance, name in enumerate(names, start=1):
+        number[bodies[name]] = instance
+    for body, owner in markers.items():
+        number[body] = number[bodies[owner]]
+    # body -1 (nothing) reads the last entry, which is 0
+    instances = np.stack([number[picture.bodies] for picture in pictures])
+    return Observation(
+        rgb=np.stack([picture.rgb for picture in pictures]),
+        depth_m=np.stack([picture.depth_m for picture in pictures]),
+        instances=instances,
+        cameras=tuple(view.camera(rig.width, rig.height) for view in rig.views),
+        labels={int(i): names[int(i) - 1] for i in np.unique(instances) if i > 0},
+        **others,
+    )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from nsrecover.core import Observation, Plan
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -34,6 +37,22 @@ class EpisodeOutcome:
     detail: str = ""
     objects: int = 0
     operators: dict[str, int] | None = None
+
+
+def kept(
+    outcome: EpisodeOutcome, plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]
+) -> tuple[EpisodeOutcome, Recording]:
+    """The result of an episode that is kept, and its recording.
+
+    Args:
+        outcome: without the operators.
+        plan: that was carried out.
+        observations: the first one, and one after every action.
+        notes: about the episode.
+    """
+    counts = Counter(action.operator for action in plan)
+    recording = Recording(plan, tuple(observations), {"source": "sim.collect", **notes})
+    return replace(outcome, operators=dict(sorted(counts.items()))), recording
 
 
 def record_episode(

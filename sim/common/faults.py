@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -34,12 +36,20 @@ class AnyFault(Generic[MomentT]):
 
     Attributes:
         at_step: number of the action in the plan during or after which it strikes, from 0.
-        kind: its name in configurations and files.
+        kind: its name in configurations and files: that of its class, in small letters.
     """
 
     kind: ClassVar[str]
 
     at_step: int
+
+    def __init_subclass__(cls, **traits: Any) -> None:
+        """Set `kind`, and the class variables that are given beside the base classes: `class Push(Fault, cause=…)`."""
+        declared = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
+        for name, value in traits.items():
+            require_known(name, declared, "a class variable of a fault")
+            setattr(cls, name, value)
+        cls.kind = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def sample(cls, moment: MomentT, rng: np.random.Generator) -> Self | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation
 from sim.common.cameras import DEFAULT_RIG, CameraRig
 from sim.datasets.spec import CONSEQUENCE, NATURAL, ErrorEpisode, StepError
 from sim.tabletop.faults import Fault

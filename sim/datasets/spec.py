@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -108,12 +109,7 @@ class ErrorEpisode:
         Raises:
             InvalidConfiguration: the line is not an episode of this schema.
         """
-        try:
-            data = json.loads(line)
-            if data["schema"] not in READABLE:
-                raise InvalidConfiguration(
-                    f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
-                )
+        with parsing(line, "an error dataset", READABLE) as data:
             light: dict[str, Any] = {
                 key: tuple(value) if isinstance(value, list) else value for key, value in data["light"].items()
             }
@@ -131,13 +127,31 @@ class ErrorEpisode:
                 fidelity=Fidelity(data.get("fidelity", Fidelity.PHYSICS)),
                 drawn_in_place=bool(data.get("drawn_in_place", False)),
             )
-        except NsrecoverError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+
+
+@contextmanager
+def parsing(line: str, what: str, schemas: Collection[int]) -> Iterator[dict[str, Any]]:
+    """The data of the line of an episode; a problem with them is an `InvalidConfiguration`.
+
+    Args:
+        line: JSON.
+        what: the dataset, for messages.
+        schemas: those that are read, the last one the present one.
+    """
+    try:
+        data = json.loads(line)
+        if data["schema"] not in schemas:
             raise InvalidConfiguration(
-                f"expected an episode of an error dataset, found a line that is none ({problem!r}); "
+                f"expected an episode of schema {max(schemas)}, found schema {data['schema']}; "
                 "generate the dataset again"
-            ) from None
+            )
+        yield data
+    except NsrecoverError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InvalidConfiguration(
+            f"expected an episode of {what}, found a line that is none ({problem!r}); generate the dataset again"
+        ) from None
 
 
 def read_episodes(path: str | Path) -> Iterator[ErrorEpisode]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,25 +25,24 @@ from sim.datasets.spec import ErrorEpisode, read_episodes
 
 def differences(episode: ErrorEpisode) -> list[str]:
     """Differences between two replays of an episode, and between them and its stored ground truth."""
-    first, second = (list(replay(episode)) for _ in range(2))
-    found = list[str]()
-    if final_truth(first) != final_truth(second):
-        found.append("two replays end with other poses")
-    if any(a.truth.supports != b.truth.supports for a, b in zip(first, second, strict=True)):
-        found.append("two replays end with other supports")
-    if tuple(step.error for step in first if step.error is not None) != episode.errors:
-        found.append("a replay is not as the stored ground truth says")
-    return found
+    return _compared(
+        episode, replay, {"poses": final_truth, "supports": lambda steps: [step.truth.supports for step in steps]}
+    )
 
 
 def household_differences(episode: household.HouseholdEpisode) -> list[str]:
     """The same for an episode in a kitchen; the kitchen is simulated again for the second replay."""
-    first, second = (list(household.replay(episode)) for _ in range(2))
-    found = list[str]()
-    if [step.truth.poses() for step in first] != [step.truth.poses() for step in second]:
-        found.append("two replays end with other poses")
-    if [step.truth.facts for step in first] != [step.truth.facts for step in second]:
-        found.append("two replays end with other facts")
+    return _compared(episode, household.replay, {
+        "poses": lambda steps: [step.truth.poses() for step in steps],
+        "facts": lambda steps: [step.truth.facts for step in steps],
+    })  # fmt: skip
+
+
+def _compared(
+    episode: Any, replayed: Callable[[Any], Iterable[Any]], ends: Mapping[str, Callable[[Sequence[Any]], object]]
+) -> list[str]:
+    first, second = (list(replayed(episode)) for _ in range(2))
+    found = [f"two replays end with other {what}" for what, of in ends.items() if of(first) != of(second)]
     if tuple(step.error for step in first if step.error is not None) != episode.errors:
         found.append("a replay is not as the stored ground truth says")
     return found

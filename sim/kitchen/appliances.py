@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place
+from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place, fixed, resting
 from sim.kitchen.furniture import DEPTH_M, DOWN, HANDLE_GAP_M, INWARDS, handle
-from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Vector, box, cylinder
+from sim.kitchen.shapes import Colour, Joint, JointKind, Link, Part, Vector, box, cylinder
 
 HINGE_NM = 0.6
 """Friction of a door's hinge; a fridge's or a microwave's seal adds to it in reality."""
@@ -51,16 +51,8 @@ def cupboard(
         width_m - 0.004, room + _WALL_M, (0.0, 0.0, shelf_m), hinge_left, colour, finish.metal, 0.26, 5.0
     )
     place = Place((-0.20, 0.0, shelf_m), (0.09, width_m / 2 - 0.16), room)
-    return Fixture(
-        name,
-        name,
-        Assembly(Link(parts, 0.0), (joint,)),
-        position,
-        yaw,
-        (place,),
-        door=door,
-        footprint=(-DEPTH_M, _DOOR_M + HANDLE_GAP_M + 0.01, -width_m / 2, width_m / 2),
-    )
+    footprint = (-DEPTH_M, _DOOR_M + HANDLE_GAP_M + 0.01, -width_m / 2, width_m / 2)
+    return Fixture(name, name, fixed(parts, joint), position, yaw, (place,), door=door, footprint=footprint)
 
 
 def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: bool = True) -> Fixture:
@@ -87,17 +79,7 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
     button_at = (-back + _BUTTON_M / 2, sign * inner / 2, top_m + 0.16)
     button, switch = _button(1, button_at, (0.2, 0.7, 0.3))
     place = Place((-back - 0.118, centre_y, top_m + base), (0.02, 0.02), room, single=True)
-    return Fixture(
-        name,
-        "microwave",
-        Assembly(Link(shifted, 0.0), (joint, button)),
-        on.position,
-        on.yaw,
-        (place,),
-        door=door,
-        switch=switch,
-        rests_on=on.name,
-    )
+    return resting(on, name, "microwave", fixed(shifted, joint, button), places=(place,), door=door, switch=switch)
 
 
 def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float, colour: Colour) -> Fixture:
@@ -114,17 +96,8 @@ def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float
     )
     button, switch = _button(0, (x - 0.10, y, top_m + 0.34 + _BUTTON_M / 2), (0.85, 0.25, 0.2), DOWN)
     place = Place((x - 0.085, y, top_m + 0.012), (0.01, 0.01), 0.21, single=True)
-    return Fixture(
-        name,
-        "coffee machine",
-        Assembly(Link(parts, 0.0), (button,)),
-        on.position,
-        on.yaw,
-        (place,),
-        switch=switch,
-        stream=(x - 0.085, y, top_m + 0.22),
-        rests_on=on.name,
-    )
+    stream = (x - 0.085, y, top_m + 0.22)
+    return resting(on, name, "coffee machine", fixed(parts, button), places=(place,), switch=switch, stream=stream)
 
 
 def _shell(width: float, room: float, deep: float, floor: float, colour: Colour) -> tuple[Part, ...]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.recording import Recording
 from sim.common.cameras import CameraRig
-from sim.common.demonstrations import EpisodeOutcome, record_episode
+from sim.common.demonstrations import EpisodeOutcome, kept
 from sim.common.journal import Journal
 from sim.kitchen.cameras import MAST_RIG
 from sim.kitchen.performing import carry_out_one, unmet
@@ -103,21 +101,6 @@ def with_varied_states(spec: TaskSpec, share: float, rng: np.random.Generator) -
     return replace(spec, kitchen=replace(spec.kitchen, things=tuple(things)))
 
 
-def demonstrate(mix: KitchenMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
-    """Carry out one episode and record it, or continue it where a killed process stopped.
-
-    Args:
-        mix: distribution of episodes.
-        seed: of the collection.
-        parts: folder for journals and finished episodes, see `sim.common.demonstrations.record_episode`.
-        episode: number of the episode.
-
-    Returns:
-        Its result; the same for the same mix, seed and episode.
-    """
-    return record_episode(lambda number, journal: perform(mix, seed, number, journal), parts, episode)
-
-
 def perform(
     mix: KitchenMix, seed: int, episode: int, journal: Journal | None = None
 ) -> tuple[EpisodeOutcome, Recording | None]:
@@ -156,7 +139,6 @@ def perform(
         detail = ", ".join(" ".join(fact) for fact in missing)
         return EpisodeOutcome(episode, name, 0, "goal_missed", detail, count), None
     notes = {
-        "source": "sim.collect",
         "domain": "household",
         "seed": seed,
         "episode": episode,
@@ -165,12 +147,9 @@ def perform(
         "layout": spec.kitchen.layout,
         "goal": [list(fact) for fact in spec.goal],
         "start": sorted(list(fact) for fact in spec.start),
+        **mix.sensor.notes(),
     }
-    if not mix.sensor.exact:
-        notes["sensor"] = mix.sensor.to_dict()
-    counts = Counter(action.operator for action in spec.plan)
-    kept = EpisodeOutcome(episode, name, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
-    return kept, Recording(spec.plan, tuple(observations), notes)
+    return kept(EpisodeOutcome(episode, name, len(spec.plan), objects=count), spec.plan, observations, notes)
 
 
 def _observe(world: KitchenWorld, stream: SensorStream, journal: Journal | None, index: int) -> Observation:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place
+from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place, fixed, resting
 from sim.kitchen.furniture import DOWN
-from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Shape, Vector, box
+from sim.kitchen.shapes import Colour, Joint, JointKind, Link, Part, Shape, Vector, box
 
 SLOT_M = (0.054, 0.092)
 """Inside of the toaster's slot along x and y: a slice of bread with some room."""
@@ -46,28 +46,11 @@ def toaster(name: str, on: Fixture, at: tuple[float, float], top_m: float, colou
         Part(Shape.BOX, (lever_x, 0.012, 0.008), (lever_x / 2, 0.0, -0.004), _DARK, solid=False),
         box((0.026, 0.046, 0.014), (lever_x, 0.0, 0.0), _DARK),
     )
-    joint = Joint(
-        "lever",
-        JointKind.SLIDE,
-        DOWN,
-        (centre_x, y, seat),
-        (0.0, CARRIAGE_M + 0.006),
-        Link(carriage, 0.05),
-        _SPRING_N,
-        0.05,
-    )
+    travel = (0.0, CARRIAGE_M + 0.006)
+    joint = Joint("lever", JointKind.SLIDE, DOWN, (centre_x, y, seat), travel, Link(carriage, 0.05), _SPRING_N, 0.05)
     switch = Control(ControlKind.LEVER, 0, (lever_x, 0.0, 0.007), DOWN, CARRIAGE_M, CARRIAGE_M + 0.005)
     place = Place((centre_x, y, seat), (0.004, 0.004), single=True)
-    return Fixture(
-        name,
-        "toaster",
-        Assembly(Link(parts, 0.0), (joint,)),
-        on.position,
-        on.yaw,
-        (place,),
-        switch=switch,
-        rests_on=on.name,
-    )
+    return resting(on, name, "toaster", fixed(parts, joint), places=(place,), switch=switch)
 
 
 def tv_stand(name: str, position: Vector, yaw: float, finish: Finish) -> Fixture:
@@ -79,15 +62,8 @@ def tv_stand(name: str, position: Vector, yaw: float, finish: Finish) -> Fixture
         box((deep, wide, 0.03), (-deep / 2, 0.0, STAND_HEIGHT_M - 0.015), finish.top),
     )  # fmt: skip
     place = Place((-0.19, 0.0, STAND_HEIGHT_M), (0.05, wide / 2 - 0.12))
-    return Fixture(
-        name,
-        "tv stand",
-        Assembly(Link(parts, 0.0)),
-        position,
-        yaw,
-        (place,),
-        footprint=(-deep, 0.0, -wide / 2, wide / 2),
-    )
+    footprint = (-deep, 0.0, -wide / 2, wide / 2)
+    return Fixture(name, "tv stand", fixed(parts), position, yaw, (place,), footprint=footprint)
 
 
 def television(name: str, on: Fixture) -> Fixture:
@@ -99,7 +75,7 @@ def television(name: str, on: Fixture) -> Fixture:
         box((0.02, 0.05, 0.06), (back, 0.0, STAND_HEIGHT_M + 0.036), _DARK),
         box((0.024, wide + 0.03, high + 0.03), (back, 0.0, STAND_HEIGHT_M + 0.066 + (high + 0.03) / 2), _DARK),
     )
-    return Fixture(name, "television", Assembly(Link(parts, 0.0)), on.position, on.yaw, rests_on=on.name)
+    return resting(on, name, "television", fixed(parts))
 
 
 def screen_of(fixture: Fixture) -> Vector:

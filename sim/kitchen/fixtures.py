@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kitchen.shapes import Assembly, Colour, Vector
+from sim.kitchen.shapes import Assembly, Colour, Joint, Link, Part, Vector
 
 Array = npt.NDArray[np.float64]
 
@@ -113,6 +114,16 @@ class Fixture:
         """Rotation (3, 3) from the frame of the fixture to the world."""
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
         return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def fixed(parts: Iterable[Part], *joints: Joint) -> Assembly:
+    """A body that stands still, with links on joints."""
+    return Assembly(Link(tuple(parts), 0.0), joints)
+
+
+def resting(on: Fixture, name: str, kind: str, assembly: Assembly, **more: Any) -> Fixture:
+    """A fixture that stands on another one or is a part of it, in the same frame; `more` are further fields."""
+    return Fixture(name, kind, assembly, on.position, on.yaw, rests_on=on.name, **more)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place
-from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Shape, Vector, box, cylinder, ring
+from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place, fixed, resting
+from sim.kitchen.shapes import Colour, Joint, JointKind, Link, Part, Shape, Vector, box, cylinder, ring
 
 DEPTH_M = 0.60
 """From the front to the wall."""
@@ -39,15 +39,7 @@ def worktop(name: str, position: Vector, yaw: float, width_m: float, height_m: f
         box((DEPTH_M, width_m, _SLAB_M), (-DEPTH_M / 2, 0.0, height_m - _SLAB_M / 2), finish.top),
     )
     place = Place((-0.29, 0.0, height_m), (0.19, width_m / 2 - 0.10))
-    return Fixture(
-        name,
-        "countertop",
-        Assembly(Link(parts, 0.0)),
-        position,
-        yaw,
-        (place,),
-        footprint=(-DEPTH_M, 0.0, -width_m / 2, width_m / 2),
-    )
+    return Fixture(name, "countertop", fixed(parts), position, yaw, (place,), footprint=_footprint(width_m))
 
 
 def table(name: str, position: Vector, yaw: float, width_m: float, height_m: float, finish: Finish) -> Fixture:
@@ -59,10 +51,7 @@ def table(name: str, position: Vector, yaw: float, width_m: float, height_m: flo
     )
     slab = box((DEPTH_M, width_m, _SLAB_M), (-DEPTH_M / 2, 0.0, height_m - _SLAB_M / 2), finish.top)
     place = Place((-0.29, 0.0, height_m), (0.19, width_m / 2 - 0.10))
-    footprint = (-DEPTH_M, 0.0, -width_m / 2, width_m / 2)
-    return Fixture(
-        name, "dining table", Assembly(Link((slab, *legs), 0.0)), position, yaw, (place,), footprint=footprint
-    )
+    return Fixture(name, "dining table", fixed((slab, *legs)), position, yaw, (place,), footprint=_footprint(width_m))
 
 
 def sink(name: str, position: Vector, yaw: float, width_m: float, height_m: float, finish: Finish) -> Fixture:
@@ -91,15 +80,7 @@ def sink(name: str, position: Vector, yaw: float, width_m: float, height_m: floa
             )
         )
     place = Place((_SPOUT_X_M, 0.0, floor), (0.07, 0.13))
-    return Fixture(
-        name,
-        "sink",
-        Assembly(Link(tuple(parts), 0.0)),
-        position,
-        yaw,
-        (place,),
-        footprint=(-DEPTH_M, 0.0, -width_m / 2, width_m / 2),
-    )
+    return Fixture(name, "sink", fixed(parts), position, yaw, (place,), footprint=_footprint(width_m))
 
 
 def faucet(name: str, basin: Fixture, height_m: float, finish: Finish) -> Fixture:
@@ -113,16 +94,8 @@ def faucet(name: str, basin: Fixture, height_m: float, finish: Finish) -> Fixtur
         cylinder(0.018, 0.05, (-0.16, 0.25, height_m + 0.025), finish.metal),
     )
     switch, joint = _knob((-0.16, 0.25, height_m + 0.05), 0.070, finish.metal)
-    return Fixture(
-        name,
-        "faucet",
-        Assembly(Link(parts, 0.0), (joint,)),
-        basin.position,
-        basin.yaw,
-        switch=switch,
-        stream=(_SPOUT_X_M, 0.0, height_m + rise - 0.055),
-        rests_on=basin.name,
-    )
+    stream = (_SPOUT_X_M, 0.0, height_m + rise - 0.055)
+    return resting(basin, name, "faucet", fixed(parts, joint), switch=switch, stream=stream)
 
 
 def stove(position: Vector, yaw: float, width_m: float, height_m: float, finish: Finish) -> tuple[Fixture, ...]:
@@ -132,8 +105,8 @@ def stove(position: Vector, yaw: float, width_m: float, height_m: float, finish:
         box((0.005, width_m - 0.12, 0.36), (-0.0005, 0.0, height_m - 0.36), _DARK),
         box((DEPTH_M, width_m, 0.02), (-DEPTH_M / 2, 0.0, height_m - 0.01), finish.metal),
     )
-    footprint = (-DEPTH_M, 0.0, -width_m / 2, width_m / 2)
-    made = [Fixture("stove", "stove", Assembly(Link(parts, 0.0)), position, yaw, footprint=footprint)]
+    body = Fixture("stove", "stove", fixed(parts), position, yaw, footprint=_footprint(width_m))
+    made = [body]
     centres = [(-0.265, -0.145), (-0.265, 0.145), (-0.475, -0.145), (-0.475, 0.145)]
     knobs_y = [-0.174, 0.058, -0.058, 0.174]
     for number, ((x, y), knob_y) in enumerate(zip(centres, knobs_y, strict=True)):
@@ -141,23 +114,10 @@ def stove(position: Vector, yaw: float, width_m: float, height_m: float, finish:
         burner, knob = f"{ordinal} stove burner", f"{ordinal} stove knob"
         plate = cylinder(0.085, 0.012, (x, y, height_m + 0.006), _DARK)
         place = Place((x, y, height_m + 0.012), (0.01, 0.01), single=True)
-        made.append(
-            Fixture(burner, "stove burner", Assembly(Link((plate,), 0.0)), position, yaw, (place,), rests_on="stove")
-        )
+        made.append(resting(body, burner, "stove burner", fixed([plate]), places=(place,)))
         socket = cylinder(0.024, 0.012, (-0.055, knob_y, height_m + 0.006), _DARK)
         switch, joint = _knob((-0.055, knob_y, height_m + 0.012), 0.044, (0.75, 0.75, 0.75))
-        made.append(
-            Fixture(
-                knob,
-                "stove knob",
-                Assembly(Link((socket,), 0.0), (joint,)),
-                position,
-                yaw,
-                switch=switch,
-                operates=burner,
-                rests_on="stove",
-            )
-        )
+        made.append(resting(body, knob, "stove knob", fixed([socket], joint), switch=switch, operates=burner))
     return tuple(made)
 
 
@@ -190,14 +150,7 @@ def drawer(name: str, position: Vector, yaw: float, width_m: float, height_m: fl
     # the place moves with the drawer: it is given where it is when the drawer is closed
     place = Place((-0.16, 0.0, bottom + wall), (0.06, half - 0.08))
     return Fixture(
-        name,
-        "drawer",
-        Assembly(Link(parts, 0.0), (slide,)),
-        position,
-        yaw,
-        (place,),
-        door=door,
-        footprint=(-DEPTH_M, 0.0, -width_m / 2, width_m / 2),
+        name, "drawer", fixed(parts, slide), position, yaw, (place,), door=door, footprint=_footprint(width_m)
     )
 
 
@@ -210,7 +163,7 @@ def garbage_can(name: str, position: Vector, yaw: float, colour: Colour) -> Fixt
     )
     place = Place((-radius, 0.0, 0.30), (0.05, 0.05), 0.25)
     footprint = (-2 * radius, 0.0, -radius, radius)
-    return Fixture(name, "garbage can", Assembly(Link(parts, 0.0)), position, yaw, (place,), footprint=footprint)
+    return Fixture(name, "garbage can", fixed(parts), position, yaw, (place,), footprint=footprint)
 
 
 def soil_of(plant: Fixture) -> Vector:
@@ -233,9 +186,7 @@ def house_plant(name: str, on: Fixture, at: Vector, colour: Colour) -> Fixture:
         # leaves give way
         parts.append(Part(Shape.BOX, (0.035, 0.09, 0.006), middle, _LEAF, (0.5, 0.2, turn), solid=False))
     place = Place((x + _WATERED_M, y, z + height), (0.02, 0.02), single=True)
-    return Fixture(
-        name, "house plant", Assembly(Link(tuple(parts), 0.0)), on.position, on.yaw, (place,), rests_on=on.name
-    )
+    return resting(on, name, "house plant", fixed(parts), places=(place,))
 
 
 def handle(front_m: float, at: tuple[float, float], length_m: float, colour: Colour, upright: bool) -> list[Part]:
@@ -261,6 +212,10 @@ def _knob(at: Vector, length_m: float, colour: Colour) -> tuple[Control, Joint]:
     joint = Joint("knob", JointKind.HINGE, (0.0, 0.0, 1.0), at, (0.0, math.radians(60.0)), Link(parts, 0.1), _KNOB_NM)
     grip = (0.0, 0.0, 0.008 + tall - 0.010)
     return Control(ControlKind.KNOB, 0, grip, DOWN, KNOB_TURN / 2, KNOB_TURN), joint
+
+
+def _footprint(width_m: float) -> tuple[float, float, float, float]:
+    return (-DEPTH_M, 0.0, -width_m / 2, width_m / 2)
 
 
 def _cabinet(width_m: float, height_m: float, colour: Colour) -> Part:

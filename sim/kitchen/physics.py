@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import UnknownObject, did_you_mean
-from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S
 from sim.common.memory import give_back
+from sim.common.physics import PhysicsClient
 from sim.common.rotations import matrix_of, quaternion_of
 from sim.common.rounding import rounded
 from sim.kitchen.assemblies import assembly_of
@@ -29,7 +29,7 @@ _FRICTION = {Material.METAL: 0.6, Material.CERAMIC: 0.6, Material.GLASS: 0.5, Ma
 _FLOOR_M = 8.0
 
 
-class KitchenPhysics(ClosedByWith):
+class KitchenPhysics(PhysicsClient):
     """Furniture and things in a physics client of their own.
 
     Use it as a context manager, or call `close`.
@@ -46,19 +46,9 @@ class KitchenPhysics(ClosedByWith):
     def __init__(self, spec: KitchenSpec) -> None:
         """Build the scene; it is not at rest yet."""
         self.spec = spec
-        self.ticks = 0
+        super().__init__(SOLVER_ITERATIONS, solverResidualThreshold=1e-5)
+        client = self.client
         self.log: list[str] = []
-        self.client = client = pybullet.connect(pybullet.DIRECT)
-        pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
-        pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=STEP_S,
-            numSolverIterations=SOLVER_ITERATIONS,
-            solverResidualThreshold=1e-5,
-            deterministicOverlappingPairs=1,
-            # the cache would keep every body that was ever created
-            enableFileCaching=0,
-            physicsClientId=client,
-        )
         floor = Link((box((_FLOOR_M, _FLOOR_M, 0.1), (0.0, 0.0, -0.05), spec.finish.floor),), 0.0)
         self.floor = create_body(client, Assembly(floor), (0.0, 0.0, 0.0), fixed=True)
         self.fixtures = {fixture.name: fixture for fixture in spec.fixtures}
@@ -170,16 +160,11 @@ class KitchenPhysics(ClosedByWith):
                 self.body(first), self.body(second), one, -1, int(not passing), physicsClientId=self.client
             )
 
-    def advance(self) -> None:
-        """Run one physics step."""
-        pybullet.stepSimulation(physicsClientId=self.client)
-        self.ticks += 1
-
     def settle(self, steps: int = _SETTLE_STEPS) -> None:
         """Advance until nothing moves, or for a number of steps."""
         for step in range(steps):
             self.advance()
-            if step % 10 == 9 and self._is_quiet():
+            if step % 10 == 9 and self.rests((self._bodies[name] for name in self.things), 0.005, 0.1):
                 return
 
     def note(self, text: str) -> None:
@@ -188,10 +173,8 @@ class KitchenPhysics(ClosedByWith):
 
     def close(self) -> None:
         """End the physics client. A second call does nothing."""
-        if self.client >= 0:
-            pybullet.disconnect(physicsClientId=self.client)
-            self.client = -1
-            give_back()
+        super().close()
+        give_back()
 
     def _create(self, thing: ThingSpec) -> int:
         x, y, z = thing.position
@@ -209,10 +192,3 @@ class KitchenPhysics(ClosedByWith):
             physicsClientId=self.client,
         )
         return body
-
-    def _is_quiet(self) -> bool:
-        for name in self.things:
-            linear, angular = pybullet.getBaseVelocity(self._bodies[name], physicsClientId=self.client)
-            if max(map(abs, linear)) > 0.005 or max(map(abs, angular)) > 0.1:
-                return False
-        return True

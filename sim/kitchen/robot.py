@@ -69,21 +69,23 @@ class BasePose:
         along = self.yaw + aside
         return BasePose(self.x - distance_m * math.cos(along), self.y - distance_m * math.sin(along), self.yaw)
 
+    def turn_to(self, other: BasePose) -> float:
+        """The shorter way from its heading to another one, radians."""
+        return math.remainder(other.yaw - self.yaw, 2 * math.pi)
+
+    def towards(self, other: BasePose, share: float) -> BasePose:
+        """A share of the straight way to another pose."""
+        x, y = self.x + share * (other.x - self.x), self.y + share * (other.y - self.y)
+        return BasePose(x, y, self.yaw + share * self.turn_to(other))
+
 
 def along(path: Sequence[BasePose], step_m: float = 0.08) -> list[BasePose]:
     """Poses of the base on a path, so far from each other at most; its turns are even."""
     found = list(path[:1])
     for before, after in itertools.pairwise(path):
-        turn = math.remainder(after.yaw - before.yaw, 2 * math.pi)
-        count = max(1, math.ceil(max(math.dist((before.x, before.y), (after.x, after.y)), abs(turn) * 0.4) / step_m))
-        for share in (number / count for number in range(1, count + 1)):
-            found.append(
-                BasePose(
-                    before.x + share * (after.x - before.x),
-                    before.y + share * (after.y - before.y),
-                    before.yaw + share * turn,
-                )
-            )
+        turn = abs(before.turn_to(after))
+        count = max(1, math.ceil(max(math.dist((before.x, before.y), (after.x, after.y)), turn * 0.4) / step_m))
+        found += [before.towards(after, number / count) for number in range(1, count + 1)]
     return found
 
 
@@ -157,17 +159,10 @@ class Robot:
             tick: runs one physics step.
         """
         for before, after in itertools.pairwise(path):
-            turn = math.remainder(after.yaw - before.yaw, 2 * math.pi)
-            seconds = max(math.hypot(after.x - before.x, after.y - before.y) / _SPEED_M_S, abs(turn) / 1.5)
-            steps = max(1, math.ceil(seconds / 0.04))
+            way_m, turn = math.hypot(after.x - before.x, after.y - before.y), abs(before.turn_to(after))
+            steps = max(1, math.ceil(max(way_m / _SPEED_M_S, turn / 1.5) / 0.04))
             for step in range(1, steps + 1):
-                share = step / steps
-                pose = BasePose(
-                    before.x + share * (after.x - before.x),
-                    before.y + share * (after.y - before.y),
-                    before.yaw + share * turn,
-                )
-                self.place(pose, carried())
+                self.place(before.towards(after, step / steps), carried())
                 for _ in range(8):
                     if not self.held:
                         self.arm.hold_still()

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import require_known
+from sim.common.entries import read_entries
 from sim.kitchen.shapes import Colour, Vector
 
 
@@ -126,55 +128,9 @@ class ThingKind:
         return math.pi * (self.size[0] - self.wall_m) ** 2 * (self.size[2] - self.wall_m) * 1000.0
 
 
-_STEEL: Colour = (0.55, 0.57, 0.60)
-_BLACK: Colour = (0.13, 0.13, 0.14)
-_WHITE: Colour = (0.95, 0.95, 0.93)
-_BLUE: Colour = (0.20, 0.36, 0.70)
-_RED: Colour = (0.75, 0.18, 0.16)
-_GREEN: Colour = (0.25, 0.55, 0.30)
-_YELLOW: Colour = (0.92, 0.75, 0.22)
-
-_VESSEL, _BODY = Form.VESSEL, Form.BODY
-_SIDE, _RIM, _HANDLE, _ACROSS = GraspKind.SIDE, GraspKind.RIM, GraspKind.HANDLE, GraspKind.ACROSS
-
 KINDS: Mapping[str, ThingKind] = {
-    kind.name: kind
-    for kind in (
-        ThingKind("mug", _VESSEL, (0.036, 0.036, 0.095), 0.30, Material.CERAMIC, (_WHITE, _BLUE, _RED, _YELLOW),
-                  _SIDE, 0.03, latched=True),
-        ThingKind("cup", _VESSEL, (0.034, 0.034, 0.085), 0.20, Material.CERAMIC, (_WHITE, _GREEN, _YELLOW), _SIDE,
-                  latched=True),
-        ThingKind("glass", _VESSEL, (0.033, 0.033, 0.110), 0.22, Material.GLASS,
-                  ((0.72, 0.82, 0.86), (0.66, 0.80, 0.72)), _SIDE, wall_m=0.003, latched=True),
-        ThingKind("pot", _VESSEL, (0.085, 0.085, 0.100), 0.80, Material.METAL, (_STEEL, _RED, _BLUE), _RIM, 0.04,
-                  wall_m=0.005, latched=True),
-        ThingKind("kettle", _VESSEL, (0.070, 0.070, 0.130), 0.70, Material.METAL, (_STEEL, _WHITE), _RIM, 0.05,
-                  wall_m=0.005, latched=True),
-        ThingKind("pan", _VESSEL, (0.105, 0.105, 0.045), 0.70, Material.METAL, (_BLACK, (0.35, 0.2, 0.15)), _RIM,
-                  0.15, wall_m=0.005, latched=True),
-        ThingKind("bowl", _VESSEL, (0.075, 0.075, 0.060), 0.35, Material.CERAMIC, (_WHITE, _BLUE, _GREEN, _YELLOW),
-                  _RIM, wall_m=0.005, latched=True),
-        ThingKind("plate", _VESSEL, (0.100, 0.100, 0.022), 0.40, Material.CERAMIC, (_WHITE, _BLUE, _GREEN), _RIM,
-                  wall_m=0.006, latched=True),
-        ThingKind("bottle", Form.BOTTLE, (0.033, 0.033, 0.200), 0.45, Material.GLASS,
-                  ((0.20, 0.38, 0.22), (0.45, 0.26, 0.12)), _SIDE, latched=True),
-        ThingKind("egg", _BODY, (0.023, 0.023, 0.028), 0.06, Material.SHELL,
-                  ((0.93, 0.85, 0.74), (0.80, 0.58, 0.42)), _SIDE),
-        ThingKind("apple", _BODY, (0.034, 0.034, 0.033), 0.16, Material.FOOD, (_RED, (0.55, 0.70, 0.20)), _SIDE),
-        ThingKind("tomato", _BODY, (0.032, 0.032, 0.028), 0.12, Material.FOOD, ((0.85, 0.16, 0.10),), _SIDE),
-        ThingKind("potato", _BODY, (0.030, 0.045, 0.027), 0.17, Material.FOOD, ((0.66, 0.52, 0.32),), _SIDE),
-        ThingKind("lettuce", _BODY, (0.034, 0.050, 0.034), 0.20, Material.FOOD, ((0.45, 0.72, 0.28),), _SIDE),
-        ThingKind("bread", Form.LOAF, (0.066, 0.150, 0.060), 0.35, Material.FOOD, ((0.72, 0.50, 0.28),), _SIDE),
-        ThingKind("knife", Form.KNIFE, (0.022, 0.240, 0.024), 0.12, Material.METAL, (_BLACK, (0.40, 0.25, 0.14)),
-                  _HANDLE, latched=True),
-        ThingKind("remote control", Form.BLOCK, (0.046, 0.150, 0.024), 0.12, Material.PLASTIC,
-                  (_BLACK, (0.45, 0.46, 0.48)), _ACROSS),
-        ThingKind("sponge", Form.BLOCK, (0.062, 0.095, 0.040), 0.05, Material.FOOD, (_YELLOW, (0.35, 0.65, 0.40)),
-                  _ACROSS, latched=True),
-        ThingKind("laptop", Form.LAPTOP, (0.230, 0.300, 0.030), 1.20, Material.PLASTIC,
-                  ((0.28, 0.29, 0.31), (0.62, 0.64, 0.67)), _HANDLE, 0.065, latched=True),
-    )
-}  # fmt: skip
+    kind.name: kind for kind in read_entries(Path(__file__).with_suffix(".yaml"), ThingKind, "kinds")
+}
 """Every kind that a kitchen can start with, by its name."""
 
 CRUMB: Colour = (0.93, 0.84, 0.64)
@@ -210,7 +166,7 @@ def slices_of(kind: ThingKind) -> list[tuple[ThingKind, float]]:
             wide = (x + z) / 2
             size, taper = (wide, thick, wide), (_DOME if number == 0 else 1.0, _DOME if number == count - 1 else 1.0)
         slab = ThingKind(f"{kind.name} slice", Form.SLICE, size, kind.mass_kg / count, kind.material, kind.colours,
-                         _ACROSS, taper=taper, latched=True)  # fmt: skip
+                         GraspKind.ACROSS, taper=taper, latched=True)  # fmt: skip
         found.append((slab, (number - (count - 1) / 2) * thick))
     return found
 

@@ -18,13 +18,12 @@ from nsrecover.errors import InvalidAction, require_known
 from nsrecover.util.closing import ClosedByWith
 from nsrecover.util.english import amount
 from sim.common.arm import Arm
-from sim.common.cameras import CameraRig, stamp_s, take_picture
-from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
+from sim.common.cameras import CameraRig, observation_of, stamp_s, take_picture
+from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M, on_base
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.disturbed import acting
 from sim.kitchen.faults.base import START, Fault
 from sim.kitchen.hearing import KitchenHearing
-from sim.kitchen.observing import observe
 from sim.kitchen.person import Person
 from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.skills.carrying import pick_up, put
@@ -190,16 +189,15 @@ class KitchenWorld(ClosedByWith):
         """The same from cameras that are moved (4, 4), each in its frame, from where they are believed to be."""
         cell, self._stamp_s = self.cell, stamp_s(self.cell.time_s, self._stamp_s)
         cell.visuals.update(cell.states)
-        seen = observe(
+        seen = observation_of(
             cell.client,
-            self.rig,
-            cell.robot.base,
+            replace(self.rig, views=tuple(on_base(view, cell.robot.base) for view in self.rig.views)),
+            offsets,
             cell.bodies(),
             cell.visuals.owners,
-            cell.robot.opening_m(),
-            cell.robot.feels(),
-            self._stamp_s,
-            offsets,
+            gripper_opening_m=cell.robot.opening_m(),
+            holding=cell.robot.feels(),
+            time_s=self._stamp_s,
         )
         if self.hearing is None:
             return seen

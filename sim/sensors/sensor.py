@@ -80,6 +80,10 @@ class Sensor:
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
+    def notes(self) -> dict[str, Any]:
+        """What a recording says of it; nothing if it is exact."""
+        return {} if self.exact else {"sensor": self.to_dict()}
+
     def stream(self, views: int, seed: int) -> SensorStream:
         """The sensor during one episode.
 

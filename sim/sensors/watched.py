@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nsrecover.core.actions import Action
+from nsrecover.core import Action, Observation
 from nsrecover.core.glances import RobotState
-from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import STEP_S, Arm
 from sim.sensors.sensor import Pose, SensorStream

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation
 from sim.sensors.sensor import Pose, SensorStream
 
 Saved = TypeVar("Saved")

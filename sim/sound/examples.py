@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import require_known
+from sim.common.entries import read_entries
 from sim.sound.background import Background
-from sim.sound.bodies import Body, Material, Shape, vector_of
+from sim.sound.bodies import Body, Material, vector_of
 from sim.sound.events import CONTACT, INSTANT, SoundEvent, SoundKind
 from sim.sound.microphone import Microphone, record
 from sim.sound.room import Room
@@ -22,43 +24,12 @@ Item = TypeVar("Item")
 CLIP_S = 2.0
 """Length of an example."""
 
-BODIES: dict[Material, tuple[Body, ...]] = {
-    Material.WOOD: (
-        Body("block", Material.WOOD, Shape.SOLID, (0.05, 0.05, 0.05), 0.09),
-        Body("board", Material.WOOD, Shape.PLATE, (0.30, 0.20, 0.015), 0.6, 0.015),
-        Body("salad bowl", Material.WOOD, Shape.HOLLOW, (0.22, 0.22, 0.09), 0.5, 0.008),
-    ),
-    Material.METAL: (
-        Body("pot", Material.METAL, Shape.HOLLOW, (0.17, 0.17, 0.10), 0.8, 0.0015),
-        Body("pan", Material.METAL, Shape.PLATE, (0.21, 0.21, 0.003), 0.7, 0.003),
-        Body("tin cup", Material.METAL, Shape.HOLLOW, (0.08, 0.08, 0.09), 0.15, 0.0007),
-    ),
-    Material.CERAMIC: (
-        Body("mug", Material.CERAMIC, Shape.HOLLOW, (0.072, 0.072, 0.095), 0.30, 0.004),
-        Body("bowl", Material.CERAMIC, Shape.HOLLOW, (0.15, 0.15, 0.06), 0.35, 0.005),
-        Body("plate", Material.CERAMIC, Shape.PLATE, (0.20, 0.20, 0.006), 0.40, 0.006),
-    ),
-    Material.GLASS: (
-        Body("glass", Material.GLASS, Shape.HOLLOW, (0.066, 0.066, 0.11), 0.22, 0.003),
-        Body("bottle", Material.GLASS, Shape.HOLLOW, (0.066, 0.066, 0.20), 0.45, 0.004),
-    ),
-    Material.PLASTIC: (
-        Body("beaker", Material.PLASTIC, Shape.HOLLOW, (0.075, 0.075, 0.10), 0.06, 0.002),
-        Body("box", Material.PLASTIC, Shape.PLATE, (0.20, 0.14, 0.002), 0.12, 0.002),
-    ),
-    Material.FOOD: (
-        Body("apple", Material.FOOD, Shape.SOLID, (0.068, 0.068, 0.066), 0.16),
-        Body("potato", Material.FOOD, Shape.SOLID, (0.06, 0.09, 0.054), 0.17),
-    ),
-    Material.SHELL: (Body("egg", Material.SHELL, Shape.HOLLOW, (0.046, 0.046, 0.056), 0.06, 0.0004),),
-}
+_FILE = Path(__file__).with_name("bodies.yaml")
+BODIES: dict[Material, list[Body]] = {}
 """What hits, slides, rolls and breaks, by its material."""
-
-SUPPORTS = (
-    Body("worktop", Material.WOOD, Shape.PLATE, (1.5, 0.6, 0.035), thickness_m=0.035),
-    Body("table", Material.WOOD, Shape.PLATE, (1.2, 0.8, 0.025), thickness_m=0.025),
-    Body("tiles", Material.CERAMIC, Shape.PLATE, (1.0, 1.0, 0.02), thickness_m=0.02),
-)
+for _body in read_entries(_FILE, Body, "bodies"):
+    BODIES.setdefault(_body.material, []).append(_body)
+SUPPORTS = read_entries(_FILE, Body, "supports")
 
 CLASSES: tuple[str, ...] = (
     *(f"{SoundKind.IMPACT} {material}" for material in BODIES),

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.models.outcomes.scene import APPROACH_M, FINGER_M, ContactAction, ContactScene, Shape
-from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S
+from sim.common.physics import PhysicsClient
 from sim.common.rotations import matrix_of
 from sim.common.rounding import rounded
 
@@ -101,7 +101,7 @@ class Fault:
 NO_FAULT = Fault()
 
 
-class ContactTable(ClosedByWith):
+class ContactTable(PhysicsClient):
     """A table on which closed fingertips push things, and things are dropped.
 
     A simplification for speed, 10 times as fast as with the arm: the fingertips are a cylinder that follows the line of
@@ -110,17 +110,9 @@ class ContactTable(ClosedByWith):
     """
 
     def __init__(self) -> None:
-        self.client = client = pybullet.connect(pybullet.DIRECT)
-        pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
-        pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=STEP_S,
-            numSolverIterations=30,
-            deterministicOverlappingPairs=1,
-            enableFileCaching=0,
-            physicsClientId=client,
-        )
-        plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
-        self._table = pybullet.createMultiBody(0.0, plane, physicsClientId=client)
+        super().__init__(30)
+        plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=self.client)
+        self._table = pybullet.createMultiBody(0.0, plane, physicsClientId=self.client)
         self._bodies: list[int] = []
 
     def push(
@@ -153,12 +145,6 @@ class ContactTable(ClosedByWith):
         """Let all objects fall that are above the table, and wait until nothing moves; returns as `push`."""
         self._build(scene, hidden)
         return self._settled()
-
-    def close(self) -> None:
-        """End the physics client. A second call does nothing."""
-        if self.client >= 0:
-            pybullet.disconnect(physicsClientId=self.client)
-            self.client = -1
 
     def _build(self, scene: ContactScene, hidden: Hidden) -> None:
         for body in self._bodies:

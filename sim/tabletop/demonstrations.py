@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.records.recording import Recording
 from sim.common.cameras import DEFAULT_RIG, CameraRig
-from sim.common.demonstrations import EpisodeOutcome, record_episode
+from sim.common.demonstrations import EpisodeOutcome, kept
 from sim.common.journal import Journal
 from sim.sensors.sensor import EXACT, Sensor
 from sim.sensors.world import SensedWorld
@@ -139,24 +136,6 @@ def specify(mix: DemonstrationMix, seed: int, episode: int) -> DemonstrationSpec
     return DemonstrationSpec(scene, plan, structure, rig)
 
 
-def demonstrate(mix: DemonstrationMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
-    """Carry out one episode and record it, or continue it where a killed process stopped.
-
-    Every observation is in the episode's journal before the next action begins. A kept episode becomes the file
-    `parts/000123.h5`; its result becomes `parts/000123.json`.
-
-    Args:
-        mix: distribution of episodes.
-        seed: of the collection.
-        parts: folder for journals and finished episodes.
-        episode: number of the episode.
-
-    Returns:
-        Its result; the same for the same mix, seed and episode.
-    """
-    return record_episode(lambda number, journal: perform(mix, seed, number, journal), parts, episode)
-
-
 def perform(
     mix: DemonstrationMix, seed: int, episode: int, journal: Journal | None = None
 ) -> tuple[EpisodeOutcome, Recording | None]:
@@ -194,21 +173,16 @@ def perform(
                 return EpisodeOutcome(episode, spec.structure, 0, *wrong, objects=count), None
             observations.append(_observe(world, sensed, spec.plan, journal, number))
     notes = {
-        "source": "sim.collect",
         "seed": seed,
         "episode": episode,
         "structure": str(spec.structure),
         "scene": spec.scene.to_dict(),
         "light": asdict(spec.rig.light),
         "fidelity": mix.fidelity,
+        **mix.sensor.notes(),
     }
-    if not mix.sensor.exact:
-        notes["sensor"] = mix.sensor.to_dict()
-    counts = Counter(action.operator for action in spec.plan)
-    outcome = EpisodeOutcome(
-        episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items()))
-    )
-    return outcome, Recording(spec.plan, tuple(observations), notes)
+    outcome = EpisodeOutcome(episode, spec.structure, len(spec.plan), objects=count)
+    return kept(outcome, spec.plan, observations, notes)
 
 
 def _observe(

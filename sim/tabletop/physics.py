@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import UnknownObject, require_known
-from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S, Arm
+from sim.common.physics import PhysicsClient
 from sim.common.rotations import matrix_of
 from sim.common.rounding import rounded
 from sim.tabletop.objects import create_mat, create_object, create_table
@@ -38,7 +38,7 @@ _COLUMN_M = 0.05
 """Objects farther than this from the highest one, horizontally, do not belong to its tower."""
 
 
-class PhysicsScene(ClosedByWith):
+class PhysicsScene(PhysicsClient):
     """A table with objects, and possibly a robot arm, in a physics client of its own.
 
     Use it as a context manager, or call `close`.
@@ -67,21 +67,11 @@ class PhysicsScene(ClosedByWith):
             InvalidConfiguration: the scene does not fit; the message names the object.
         """
         scene.check()
-        self.scene = scene
+        super().__init__(SOLVER_ITERATIONS, solverResidualThreshold=1e-5)
+        client, self.scene = self.client, scene
         self.log: list[str] = []
-        self.step, self.time_s, self.ticks = 0, 0.0, 0
+        self.step, self.time_s = 0, 0.0
         self.struck_s, self.halting = math.inf, False
-        self.client = client = pybullet.connect(pybullet.DIRECT)
-        pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
-        pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=STEP_S,
-            numSolverIterations=SOLVER_ITERATIONS,
-            solverResidualThreshold=1e-5,
-            deterministicOverlappingPairs=1,
-            # the cache would keep the marks of every object that was ever created
-            enableFileCaching=0,
-            physicsClientId=client,
-        )
         self.table = create_table(client, scene.table, scene.seed)
         if scene.room_counts:
             create_mat(client, scene.table)
@@ -140,9 +130,8 @@ class PhysicsScene(ClosedByWith):
 
     def advance(self) -> None:
         """Run one physics step."""
-        pybullet.stepSimulation(physicsClientId=self.client)
+        super().advance()
         self.time_s += STEP_S
-        self.ticks += 1
 
     def settle(self) -> None:
         """Advance until nothing moves, or for one second."""
@@ -150,7 +139,7 @@ class PhysicsScene(ClosedByWith):
             self.limit_iterations(SOLVER_ITERATIONS_TOWER)
         for step in range(_SETTLE_STEPS):
             self.advance()
-            if step % 8 == 7 and self._is_quiet():
+            if step % 8 == 7 and self.rests(self._bodies.values(), 0.004, 0.08):
                 break
         for name in self._bodies:
             position = self.pose(name)[0]
@@ -194,16 +183,3 @@ class PhysicsScene(ClosedByWith):
     def note(self, text: str) -> None:
         """Add a line to the log."""
         self.log.append(f"step {self.step}: {text}")
-
-    def close(self) -> None:
-        """End the physics client. A second call does nothing."""
-        if self.client >= 0:
-            pybullet.disconnect(physicsClientId=self.client)
-            self.client = -1
-
-    def _is_quiet(self) -> bool:
-        for body in self._bodies.values():
-            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self.client)
-            if max(map(abs, linear)) > 0.004 or max(map(abs, angular)) > 0.08:
-                return False
-        return True

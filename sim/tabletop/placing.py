@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Action, SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from sim.common.rotations import axis_aligned, leveled, matrix_of, rotation_about, tilt_angle, upright_axis

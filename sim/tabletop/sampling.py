@@ -10,9 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core import Action, Box, FloatArray, Plan, SceneGraph
 from nsrecover.core.geometry import as_box, bottom, footprint_overlap, top
-from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import has_own_effect, operator_of, reference_name
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation, supporter
 from nsrecover.errors import InvalidConfiguration

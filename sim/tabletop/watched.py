@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nsrecover.core.actions import Action
+from nsrecover.core import Action, Observation
 from nsrecover.core.glances import RobotState
-from nsrecover.core.observation import Observation
 from sim.sensors.sensor import SensorStream
 from sim.sensors.watched import Motion, check_watched, watch
 from sim.sensors.world import SensedWorld

@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.domains.tabletop.operators import PUSH, REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M
-from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, stamp_s, take_picture
+from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, observation_of, stamp_s, take_picture
 from sim.sound.microphone import Microphone
 from sim.tabletop.execution import Execution
 from sim.tabletop.external_agent import ExternalAgent
@@ -123,7 +122,6 @@ class TabletopWorld(PhysicsScene):
         self._grip = self.arm or FrictionGrip()
         self.external_agent = ExternalAgent(self)
         self.fault_context = FaultContext(self, self.external_agent, self._grip)
-        self._instances = {body: i + 1 for i, body in enumerate(self._bodies.values())}
         self.hearing = None if microphone is None else Hearing(self, microphone)
         self.settle()
 
@@ -138,25 +136,13 @@ class TabletopWorld(PhysicsScene):
             offsets: for every camera the motion (4, 4) from its believed to its true pose, in the camera's frame; None:
                 there is none.
         """
-        rig, self._stamp_s = self.rig, stamp_s(self.time_s, self._stamp_s)
-        pictures = [
-            take_picture(self.client, view, rig.width, rig.height, rig.light, offset)
-            for view, offset in zip(rig.views, offsets, strict=True)
-        ]
-        number = np.zeros(max(self._instances) + 2, dtype=np.int32)
-        for body, instance in self._instances.items():
-            number[body] = instance
-        # body -1 (nothing) reads the last entry, which is 0
-        instances = np.stack([number[picture.bodies] for picture in pictures])
-        names = list(self._bodies)
-        visible = [int(i) for i in np.unique(instances) if i > 0]
+        self._stamp_s = stamp_s(self.time_s, self._stamp_s)
         audio, audio_rate_hz = (None, 0) if self.hearing is None else self.hearing.listen()
-        return Observation(
-            rgb=np.stack([picture.rgb for picture in pictures]),
-            depth_m=np.stack([picture.depth_m for picture in pictures]),
-            instances=instances,
-            cameras=tuple(view.camera(rig.width, rig.height) for view in rig.views),
-            labels={i: names[i - 1] for i in visible},
+        return observation_of(
+            self.client,
+            self.rig,
+            offsets,
+            self._bodies,
             gripper_opening_m=OPEN_M if self.arm is None else self.arm.measured_opening_m(),
             holding=False,
             time_s=self._stamp_s,

@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from nsrecover.core import Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.bags.compressed_depth import compressed_depth_of
+from nsrecover.records.bags.layout import DRIVERS as KNOWN
 from nsrecover.records.bags.layout import Layout
 from nsrecover.records.bags.messages import stamp_fields
 from nsrecover.records.bags.opening import _zstd
@@ -33,7 +34,9 @@ from nsrecover.records.bags.reading import read_bag, read_images
 from nsrecover.records.bags.writing import BagSettings, RunMessages
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.runs import read_run
+from tests.case_files import cases_of
 from tests.commands import run
+from tests.observations import one_view
 
 nsr = partial(run, "nsrecover.cli.app")
 STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -44,22 +47,12 @@ Sent = tuple[float, str, str, Any]
 Change = Callable[[Sent], list[Sent]]
 
 
-def one_view() -> Recording:
-    seen = [
-        replace(
-            each,
-            time_s=each.time_s + 10,
-            rgb=each.rgb[:1],
-            depth_m=each.depth_m[:1],
-            instances=each.instances[:1],
-            cameras=each.cameras[:1],
-        )
-        for each in WHOLE.observations[:2]
-    ]
+def one_action() -> Recording:
+    seen = [replace(one_view(each), time_s=each.time_s + 10) for each in WHOLE.observations[:2]]
     return Recording(Plan(WHOLE.plan.actions[:1]), tuple(seen))
 
 
-EPISODE = one_view()
+EPISODE = one_action()
 SENT = [each for each in RunMessages(BagSettings(), STORE.types).of_run(EPISODE) if not each[1].startswith("/right")]
 
 
@@ -293,8 +286,10 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "depth of another frame without its info": (
         both(with_depth_frame, on(DEPTH, header=depth_frame)), "aligned to colour.*/left/depth/camera_info",
     ),
+    "distortion that is no number": (on(INFO, d=np.full(5, np.nan)), "found .nan.*calibrate"),
+    "distortion of another lens": (on(INFO, d=np.array([50, -900, 3, 3, 1e5])), "keeps most of the image.*calibrate"),
     "an info that changes between": (between, "it changes"),
-    "a moving camera and transforms that end": (moving(-0.3, -0.1), "transform inf s away"),
+    "a moving camera and transforms that end": (moving(-0.3, -0.1), "only before or only after it, although"),
     "masks without depth": (renamed(DEPTH, "/left/depth"), "/left/aligned_depth_to_color/image_raw"),
     "depth of the raw images beside rectified ones": (both(DISTORTED, RECTIFIED), "aligned to the raw ones"),
     "the second camera of a pair": (
@@ -335,6 +330,10 @@ TWO: dict[str, tuple[Change, Layout, str]] = {
         lambda sent: [(sent[0], name + sent[1], *sent[2:]) for name in ("/a", "/b")] if sent[1] == "/tf" else [sent],
         Layout(), "--namespace /a",
     ),
+    "cameras of two robots": (
+        lambda sent: [sent, *([] if "nsrecover" in sent[1] else [(sent[0], "/b" + sent[1], *sent[2:])])],
+        Layout(), "/b/left with its own transforms on /b/tf.*--namespace /b",
+    ),
     "a chosen camera that is none": (lambda sent: [sent], Layout.of(None, ["/rigth"], (), None), "camera /rigth"),
     "a topic that is none": (lambda sent: [sent], Layout.of(None, (), ["/mask=masks"], None), "Did you mean"),
 }  # fmt: skip
@@ -347,54 +346,33 @@ def test_what_is_ambiguous_is_asked(change: Change, layout: Layout, named: str, 
 
 
 LEFT = "/left/"
-DRIVERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
-    "RealSense": ({LEFT: "/camera/camera/", "/depth/": "/aligned_depth_to_color/"}, {}),
-    "openni": ({LEFT: "/camera/", "/color/": "/rgb/", "/depth/": "/depth_registered/"}, {}),
-    "rectified openni": (
-        {LEFT: "/camera/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
-         "depth/image_raw": "depth_registered/hw_registered/image_rect_raw"}, {},
-    ),
-    "ZED": (
-        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
-         "depth/image_raw": "depth/depth_registered"}, {},
-    ),
-    "ZED 5": (
-        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/color/rect/image", "/left/color/": "/left/rgb/color/rect/",
-         "depth/image_raw": "depth/depth_registered", "color/camera_info": "rgb/color/rect/camera_info"}, {},
-    ),
-    "Azure Kinect": ({LEFT: "/", "/color/": "/rgb/", "/depth/": "/depth_to_rgb/"}, {}),
-    "OAK": ({LEFT: "/oak/", "/color/": "/rgb/", "/depth/": "/stereo/"}, {}),
-    "classic Gazebo": ({LEFT: "/camera/", "/color/": "/"}, {}),
-    "Gazebo": ({LEFT: "/rgbd/", "color/image_raw": "image", "/color/": "/", "depth/image_raw": "depth_image"}, {}),
-    "Isaac": ({LEFT: "/", "color/image_raw": "rgb", "/color/": "/", "depth/image_raw": "depth"}, {}),
-    "Kinect 2": (
-        {LEFT: "/kinect2/qhd/", "color/image_raw": "image_color_rect", "/color/": "/",
-         "depth/image_raw": "image_depth_rect"}, {},
-    ),
-    "Zivid": ({LEFT: "/", "image_raw": "image_color", "depth/image_color": "depth/image"}, {}),
-    "masks of another program": ({"/left/masks": "/segmenter/masks"}, {}),
-    "masks of any name": ({"/left/masks": "/yolo/out"}, {"topics": ["/yolo/out=masks"]}),
-    "names of one's own": (
-        {COLOUR: "/a", DEPTH: "/b", INFO: "/c", "/left/masks": "/d"},
-        {"topics": ["/a=colour", "/b=depth", "/c=info", "/d=masks"]},
-    ),
-    "everything in a namespace": ({LEFT: "/robot1/left/", "/nsrecover": "/robot1/nsrecover", "/tf": "/robot1/tf"}, {}),
-}  # fmt: skip
+DRIVERS = cases_of(__file__)
 
 
-@pytest.mark.parametrize(("names", "options"), DRIVERS.values(), ids=DRIVERS)
-def test_the_topics_of_drivers_are_known(names: dict[str, str], options: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_the_topics_of_drivers_are_known(driver: str, tmp_path: Path) -> None:
+    names = DRIVERS[driver]["renamed"]
+
     def called(sent: Sent) -> list[Sent]:
         topic = sent[1]
         for old, new in names.items():
             topic = topic.replace(old, new) if topic.startswith((old, *names.values(), LEFT)) else topic
         return [(sent[0], topic, *sent[2:])]
 
-    layout = Layout.of(None, (), options.get("topics", ()), None)
+    layout = Layout.of(None, (), DRIVERS[driver].get("topics", ()), None)
     found = read_bag(write(tmp_path / "bag", called), layout)
     for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
         np.testing.assert_array_equal(seen.instances, truth.instances)
         np.testing.assert_allclose(seen.depth_m, truth.depth_m, atol=0.00051)
+
+
+@pytest.mark.parametrize(("info", "colours", "depths"), KNOWN.values(), ids=KNOWN)
+def test_depth_can_be_rectified_as_advised(info: str, colours: tuple[str, ...], depths: tuple[str, ...]) -> None:
+    """`image_rect` beside `image_raw` is known, and the one that is read."""
+    for raw in (each for each in depths if each.endswith("/image_raw")):
+        rectified = raw.replace("image_raw", "image_rect")
+        (view,) = Layout().views({"/a" + each for each in (info, colours[0], raw, rectified)}, masked=False)
+        assert view.depth == "/a" + rectified
 
 
 def test_a_robot_of_several_is_chosen_by_its_namespace(tmp_path: Path) -> None:

@@ -132,6 +132,10 @@ ONCE: dict[str, tuple[list[dict[str, Any]], Any]] = {
     "the first is surer": ([detection("cup", confidence=0.9), detection("bowl", confidence=0.6)], {1: "cup"}),
     "the second is surer": ([detection("cup", score=0.3), detection("bowl", score=0.6)], {2: "bowl"}),
     "three times": ([detection(name, score=s) for name, s in (("a", 0.3), ("b", 0.6), ("c", 0.5))], {2: "b"}),
+    "the neighbour of what is left out": (
+        [{"name": name, "segmentation": [[x, 10, x + 30, 10, x + 30, 40, x, 40]], "score": s}
+         for name, s, x in (("a", 0.5, 10), ("b", 0.6, 16), ("c", 0.7, 22))], {1: "a", 3: "c"},
+    ),
     "nearly the same pixels": (
         [detection("cup"), {"name": "bowl", "segmentation": [[11, 10, 30, 10, 30, 30, 11, 30]]}], "the same pixels",
     ),
@@ -203,6 +207,16 @@ def test_sam2_leaves_out_the_background_and_no_large_object() -> None:
             sam2_detections([sam2(tray, **{lost: None})])
 
 
+@pytest.mark.parametrize("side", [5, 300])
+def test_sam2_masks_none_of_which_is_an_object_by_size_are_refused(side: int) -> None:
+    mask = np.zeros((480, 640), np.bool_)
+    mask[:side, :side] = True
+    with pytest.raises(InvalidObservation, match=f"30 to 76800 pixels, found areas from {side**2} .*adapt `pixels`"):
+        sam2_detections([sam2(mask)])
+    assert len(sam2_detections([sam2(mask)], pixels=(1, 200_000))) == 1
+    assert sam2_detections([]) == []
+
+
 def test_sam2_probabilities_are_refused() -> None:
     with pytest.raises(InvalidObservation, match=r"0\.05 to 0\.9"):
         sam2_track_detections({1: np.where(SQUARE, 0.9, 0.05)}, {1: "cup"})
@@ -237,6 +251,8 @@ TAGS: dict[str, tuple[list[Any], Any]] = {
     "two tags of one object that agree": ([tag(88, 0.001, 4), tag(90, 0.0, 3)], 0.0),
     "two tags with one number": ([tag(90, 0.0), tag(85, 0.2)], "different tag for each"),
     "a margin that is none": ([tag(float("nan"), 0.2)], None),
+    "no margin": ([tag(None, 0.0)], "a number as `decision_margin`"),  # type: ignore[arg-type]
+    "no number": ([SimpleNamespace(decision_margin=90)], "a number as `tag_id`"),
     "behind the camera": ([tag(90, 0.0, z=-0.6)], "in front of the camera"),
 }
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from unified_planning.plans import SequentialPlan
 
 import nsrecover
-from nsrecover import Act, Action, Done, Look, Plan
+from nsrecover import Act, Action, Done, FactScene, Look, Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.plansys2 import read_plan, sequential, translate
 from nsrecover.bridges.unified_planning.export import steps_of, to_unified_planning
 from nsrecover.bridges.unified_planning.reduction import instance_of
-from nsrecover.core import FactScene
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.planning.symbolic.solving import Solution, solve
+from tests.case_files import cases_of
 
+CASES = cases_of(__file__)
 PUSH = "(:action push :parameters (?b - box) :precondition () :effect (done ?b))"
 """A harmless action."""
 
@@ -27,6 +30,12 @@ PUSH = "(:action push :parameters (?b - box) :precondition () :effect (done ?b))
 def of(parts: str, types: str = "(:types box place)", predicates: str = "(:predicates (done ?b - box))") -> str:
     """A domain; what is added begins in line 2."""
     return f"(define (domain d) {types} {predicates}\n{parts}\n)"
+
+
+def domain_in(row: Mapping[str, Any]) -> str:
+    """The domain of a case."""
+    parts = {name: row[name] for name in ("parts", "types", "predicates") if name in row}
+    return of(**parts) if parts else row["text"]
 
 
 def scene(
@@ -72,194 +81,54 @@ def derived(instance: Instance, state: State, found: Solution) -> bool:
 
 
 Check = Callable[[Instance, State, Solution], bool]
-READ: dict[str, tuple[str, str, str, str, Check]] = {
-    "predicates before constants and types": (
-        "(define (domain d) (:predicates (done ?b - box)) (:constants red - box) (:types box)" + PUSH + ")",
-        "", "(done red)", "a - box", lambda i, s, f: steps(f) == ["push(red)"] and "red" in i.objects,
-    ),
-    "empty lists": (
-        "(define (domain d) (:requirements ) (:types ) (:constants ) (:functions ) (:predicates (on))"
-        "(:action go :parameters () :precondition () :effect (and (on))))",
-        "", "(and (on))", "", lambda i, s, f: steps(f) == ["go()"],
-    ),
-    "no types at all": (
-        "(define (domain d) (:predicates (p ?x) (q ?x ?y)) (:action go :parameters (?x ?y) :effect (q ?x ?y)))",
-        "(p a)", "(q a a)", "a b", lambda i, s, f: steps(f) == ["go(a, a)"],
-    ),
-    "either in a parameter": (
-        of("(:action see :parameters (?x - (either box place)) :effect (seen ?x))",
-           predicates="(:predicates (seen ?x - (either box place)))"),
-        "", "(and (seen a) (seen h))", "a - box h - place c - object",
-        lambda i, s, f: len(f.steps) == 2 and "box or place" in i.objects["h"] - i.objects["c"],
-    ),
+MORE: dict[str, Check] = {
+    "predicates before constants and types": lambda i, s, f: "red" in i.objects,
+    "either in a parameter": lambda i, s, f: len(f.steps) == 2 and "box or place" in i.objects["h"] - i.objects["c"],
     "either for an object and for a type": (
-        of("(:action see :parameters (?x - box) :effect (seen ?x))",
-           "(:types box place - object crate - (either box place))",
-           "(:predicates (seen ?x - box))"),
-        "", "(and (seen c) (seen d))", "c - crate d - (either box place)",
-        lambda i, s, f: len(f.steps) == 2 and i.objects["c"] >= {"crate", "box", "place", "object"},
+        lambda i, s, f: len(f.steps) == 2 and i.objects["c"] >= {"crate", "box", "place", "object"}
     ),
-    "a type with the name of a predicate and an action": (
-        of("(:action box :parameters (?b - box) :effect (done ?b))",
-           predicates="(:predicates (done ?b - box) (box ?b - box))"),
-        "(box a)", "(done a)", "a - box", lambda i, s, f: steps(f) == ["box(a)"] and ("box", "a") in s,
-    ),
-    "a variable twice in a declaration": (
-        of("(:action put :parameters (?a ?b - box) :effect (in ?a ?b))", predicates="(:predicates (in ?x ?x - box))"),
-        "", "(in a b)", "a b - box", lambda i, s, f: i.domain.arities["in"] == 2,
-    ),
-    "a conditional effect": (
-        of("(:action paint :parameters (?b - box) :effect (when (wet ?b) (done ?b)))",
-           predicates="(:predicates (done ?b - box) (wet ?b - box))"),
-        "(wet a)", "(done a)", "a b - box",
-        lambda i, s, f: steps(f) == ["paint(a)"] and i.apply(s, "paint", ("b",)) == s,
-    ),
+    "a type with the name of a predicate and an action": lambda i, s, f: ("box", "a") in s,
+    "a variable twice in a declaration": lambda i, s, f: i.domain.arities["in"] == 2,
+    "a conditional effect": lambda i, s, f: i.apply(s, "paint", ("b",)) == s,
     "a universal effect that hides a parameter": (
-        of("(:action clear :parameters (?b - box) :effect (forall (?b - box) (when (not (wet ?b)) (done ?b))))",
-           predicates="(:predicates (done ?b - box) (wet ?b - box))"),
-        "(wet c)", "(done a)", "a b c - box",
-        lambda i, s, f: i.apply(s, "clear", ("c",)) == s | {("done", "a"), ("done", "b")},
+        lambda i, s, f: i.apply(s, "clear", ("c",)) == s | {("done", "a"), ("done", "b")}
     ),
-    "quantifiers, implications and disjunctions": (
-        of("(:action end :parameters () :precondition (and (forall (?b - box) (imply (wet ?b) (done ?b)))"
-           "(exists (?b ?c - box) (and (not (= ?b ?c)) (or (done ?b) (wet ?c))))) :effect (over))" + PUSH,
-           predicates="(:predicates (done ?b - box) (wet ?b - box) (over))"),
-        "(wet a)", "(over)", "a b - box", lambda i, s, f: steps(f) == ["push(a)", "end()"],
-    ),
-    "negative preconditions and goals": (
-        of("(:action dry :parameters (?b - box) :precondition (not (done ?b)) :effect (not (wet ?b)))",
-           predicates="(:predicates (done ?b - box) (wet ?b - box))"),
-        "(wet a) (not (done a))", "(and (not (wet a)) (not (done b)))", "a b - box",
-        lambda i, s, f: steps(f) == ["dry(a)"],
-    ),
-    "a predicate that follows from itself": (
-        of("(:derived (above ?x ?y - box) (or (on ?x ?y) (exists (?z - box) (and (on ?x ?z) (above ?z ?y)))))" + PUSH,
-           predicates="(:predicates (done ?b - box) (on ?x ?y - box) (above ?x ?y - box))"),
-        "(on c b) (on b a)", "(above c a)", "a b c - box", derived,
-    ),
-    "two rules for one predicate": (
-        of("(:derived (ok ?x - box) (done ?x)) (:derived (ok ?y - box) (wet ?y))" + PUSH,
-           predicates="(:predicates (done ?b - box) (wet ?b - box) (ok ?b - box))"),
-        "(wet b)", "(and (ok a) (ok b))", "a b - box", lambda i, s, f: steps(f) == ["push(a)"],
-    ),
-    "capitals": (
-        of("(:ACTION Push :Parameters (?B - Box) :Effect (Done ?b))"),
-        "", "(DONE A)", "A b - BOX", lambda i, s, f: steps(f) == ["push(a)"],
-    ),
-    "comments, tabs and a byte order mark": (
-        "\ufeff;; (( \n" + of(f"\t{PUSH} ; :-)\r"), "", "(done a)", "a - box", lambda i, s, f: steps(f) == ["push(a)"],
-    ),
-    "hyphens and digits everywhere": (
-        of("(:action put-in-2 :parameters (?big-box - big-box) :effect (is-in ?big-box))", "(:types big-box)",
-           "(:predicates (is-in ?b - big-box))"),
-        "", "(is-in box-1)", "box-1 2nd - big-box", lambda i, s, f: steps(f) == ["put-in-2(box-1)"],
-    ),
-    "a type without a blank": (
-        of("(:action push :parameters (?b -box) :effect (done ?b))"), "", "(done a)", "a -box",
-        lambda i, s, f: steps(f) == ["push(a)"],
-    ),
-    "a parent type that is not declared": (
-        of(PUSH, "(:types box - thing place)"), "", "(done a)", "a - box", lambda i, s, f: "thing" in i.objects["a"],
-    ),
-    "constants that are objects, too": (
-        of("(:constants a - box)" + PUSH), "", "(done a)", "a b - box", lambda i, s, f: list(i.objects) == ["a", "b"],
-    ),
-    "an action that is nothing but a name": (
-        of(PUSH + "(:action wait :parameters () :effect ())"), "", "(done a)", "a - box",
-        lambda i, s, f: i.apply(s, "wait", ()) == s,
-    ),
-    "what is added and deleted holds": (
-        of("(:action go :parameters (?x ?y - box) :precondition (done ?x) :effect (and (not (done ?x)) (done ?y)))"),
-        "(done a)", "(done b)", "a b - box", lambda i, s, f: i.apply(s, "go", ("a", "a")) == s,
-    ),
-    "numbers that nothing uses": (
-        of("(:functions (weight ?b - box))" + PUSH), "(= (weight a) -3)", "(done a)", "a - box",
-        lambda i, s, f: steps(f) == ["push(a)"],
-    ),
-}  # fmt: skip
-"""What is written -> domain, initial state, goal, objects, and a check."""
+    "a predicate that follows from itself": derived,
+    "a parent type that is not declared": lambda i, s, f: "thing" in i.objects["a"],
+    "constants that are objects, too": lambda i, s, f: list(i.objects) == ["a", "b"],
+    "an action that is nothing but a name": lambda i, s, f: i.apply(s, "wait", ()) == s,
+    "what is added and deleted holds": lambda i, s, f: i.apply(s, "go", ("a", "a")) == s,
+}
+"""What else is right about some of the cases."""
 
 
-@pytest.mark.parametrize("case", READ)
+@pytest.mark.parametrize("case", CASES["read"])
 def test_what_classical_planning_has_is_read(case: str) -> None:
-    domain, init, goal, objects, right = READ[case]
-    instance, state, found = scene(domain, init, goal, objects)
+    row = CASES["read"][case]
+    instance, state, found = scene(domain_in(row), row.get("init", ""), row["goal"], row.get("objects", ""))
     assert found.found
-    assert right(instance, state, found)
+    assert "steps" not in row or steps(found) == row["steps"]
+    assert "steps" in row or case in MORE
+    assert MORE.get(case, lambda *_: True)(instance, state, found)
 
 
 ACT = "(:action go :parameters (?b - box) :precondition {} :effect {})"
-FLUENT = "(:predicates (done ?b - box)) (:functions (fuel ?b - box) (total-cost))"
-REFUSED: dict[str, tuple[str, list[str]]] = {
-    "durations": (
-        of("(:durative-action w :parameters () :duration (= ?duration 3) :condition () :effect ())"), ["durat"]),
-    "numeric conditions": (of(ACT.format("(> (fuel ?b) 3)", "(done ?b)"), predicates=FLUENT), ["number", "(>)"]),
-    "numeric effects": (of(ACT.format("()", "(decrease (fuel ?b) 1)"), predicates=FLUENT), ["number", "decrease"]),
-    "equal numbers": (of(ACT.format("(= (fuel ?b) 3)", "(done ?b)"), predicates=FLUENT), ["number", "fuel"]),
-    "costs that depend on a condition": (
-        of(ACT.format("()", "(when (done ?b) (increase (total-cost) 1))"), predicates=FLUENT), ["cost", "conditional"]),
-    "costs that fall": (of(ACT.format("()", "(increase (total-cost) -1)"), predicates=FLUENT), ["at least 0"]),
-    "costs that are a power": (
-        of(ACT.format("()", "(increase (total-cost) (^ 2 (fuel ?b)))"), predicates=FLUENT), ["sum", "(^ 2"]),
-    "objects as values": (
-        of("(:functions (place-of ?b - box) - place)" + PUSH), ["place-of"]),
-    "oneof": (of(ACT.format("()", "(oneof (done ?b) (not (done ?b)))")), ["nondeterministic", "oneof"]),
-    "probabilities": (of(ACT.format("()", "(probabilistic 0.5 (done ?b))")), ["nondeterministic", "probabilistic"]),
-    "observations": (of("(:action look :parameters (?b - box) :observe (done ?b))"), ["observe"]),
-    "processes": (of("(:process fall :parameters () :precondition () :effect ())"), ["continuous", ":process"]),
-    "constraints": (of("(:constraints (always (forall (?b - box) (done ?b))))"), ["constraints"]),
-    "preferences": (of(ACT.format("(preference p (done ?b))", "(done ?b)")), ["preference"]),
-    "methods": (of("(:method m :parameters ())"), ["hierarchical", ":method"]),
-    "an unknown section": (of("(:goals (done))"), ["':goals'"]),
-    "an unknown predicate": (of(ACT.format("(dona ?b)", "(done ?b)")), ["Did you mean 'done'"]),
-    "a wrong number of terms": (of(ACT.format("(done ?b ?b)", "(done ?b)")), ["1 terms of done"]),
-    "an unknown variable": (of(ACT.format("(done ?c)", "(done ?b)")), ["'?c'"]),
-    "an unknown type": (of("(:action go :parameters (?b - bax) :effect (done ?b))"), ["Did you mean 'box'"]),
-    "an object of another type": (
-        of("(:constants h - place) (:action go :parameters () :effect (done h))"), ["h, a 'place'"]),
-    "more variables than an action can have": (
-        of(f"(:action go :parameters ({' '.join(f'?p{n}' for n in range(20_000))}) :effect ())"), ["at most 100"]),
-    "an action twice": (of(f"{PUSH.replace('push', 'go')}(:action go :parameters () :effect ())"), ["go twice"]),
-    "a parameter twice": (of("(:action go :parameters (?b ?b - box) :effect (done ?b))"), ["?b twice"]),
-    "a predicate of two sizes": (of(PUSH + "(:predicates (done))"), ["one declaration of done"]),
-    "an effect on what is derived": (
-        of("(:derived (done ?b - box) (and))" + ACT.format("()", "(done ?b)")), ["derived"]),
-    "no closing bracket": (of("(:action go :parameters (?b - box)"), ["closing bracket"]),
-    "a closing bracket too many": (of(f"{PUSH}))"), ["closing one"]),
-    "two effects without and": (
-        of("(:action go :parameters (?b - box) :effect (not (done ?b) (done ?b)))"), ["(and …)"]),
-    "a fact without brackets": (of(ACT.format("(and done)", "(done ?b)")), ["brackets", "(done)"]),
-}  # fmt: skip
-"""What is written -> a domain with it in line 2, and what the error says."""
+VARIABLES = " ".join(f"?p{n}" for n in range(20_000))
+REFUSED = [*CASES["refused"].values(), {"parts": f"(:action go :parameters ({VARIABLES}))", "said": ["at most 100"]}]
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_read_is_refused_by_its_name_and_line(case: str) -> None:
-    domain, said = REFUSED[case]
+@pytest.mark.parametrize("row", REFUSED, ids=[*CASES["refused"], "more variables than an action can have"])
+def test_what_is_not_read_is_refused_by_its_name_and_line(row: Mapping[str, Any]) -> None:
     with pytest.raises(InvalidConfiguration) as refused:
-        domain_from_pddl(domain)
+        domain_from_pddl(domain_in(row))
     text = str(refused.value)
-    assert all(word in text for word in said), text
+    assert all(word in text for word in row["said"]), text
     assert " in line " in text
     assert "\n" not in text
     assert "validator" not in text
 
 
-@pytest.mark.parametrize(
-    ("init", "goal", "more", "said"),
-    [
-        ("(oneof (done a) (done b))", "(done a)", "", ["nondeterministic", "oneof"]),
-        ("(unknown (done a))", "(done a)", "", ["unknown"]),
-        ("(at 5 (done a))", "(done a)", "", ["timed"]),
-        ("(done c)", "(done a)", "", ["'c'"]),
-        ("(done a) (not (done a))", "(done a)", "", ["negation"]),
-        ("", "(preference p (done a))", "", ["preference"]),
-        ("", "(done a)", "(:metric maximize (total-cost))", ["minimise"]),
-        ("", "(done a)", "(:metric minimize (+ (total-cost) 1))", ["number"]),
-        ("", "(done a)", "(:constraints (always (done a)))", [":constraints"]),
-        ("(= (wight a) 1)", "(done a)", "", ["'wight'"]),
-    ],
-)
+@pytest.mark.parametrize(("init", "goal", "more", "said"), CASES["problems"])
 def test_what_is_not_read_in_a_problem_is_refused_too(init: str, goal: str, more: str, said: list[str]) -> None:
     with pytest.raises(InvalidConfiguration) as refused:
         scene(of(PUSH), init, goal, more=more)
@@ -381,6 +250,23 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
     assert operator.cost_of(("a",)) == pytest.approx(price)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_bytes(of(PUSH).encode(encoding))
+    with pytest.raises(InvalidConfiguration, match=r"found UTF-16 .* save it as UTF-8"):
+        domain_from_pddl(tmp_path / "domain.pddl")
+
+
+@pytest.mark.parametrize("cost", ["(/ (weight ?b) 0)", "(/ (weight ?b) (pace))", "(* (weight ?b) (heavy))"])
+@pytest.mark.parametrize("given", ["(= (pace) 0) (= (weight a) 6)", ""])
+def test_costs_without_a_value_are_refused_with_their_line(cost: str, given: str) -> None:
+    text = of("(:functions (total-cost) (weight ?b - box) (pace) (heavy))"
+              + ACT.format("()", f"(and (done ?b) (increase (total-cost) {cost}))"))  # fmt: skip
+    with pytest.raises(InvalidConfiguration, match=r"actions cost, found none.* in line "):
+        scene(text, given, "(done a)", more="(:metric minimize (total-cost))")
+    scene(text, given, "(done a)")  # without a metric each action costs 1
+
+
 LONG = {
     "types": (f"(:types {' '.join(f't{i} - t{i + 1}' for i in range(20_000))} t20000 - object)", "at most 200 types"),
     "predicates": (f"(:predicates {' '.join(f'(p{i} ?a)' for i in range(20_000))})", ""),
@@ -414,24 +300,7 @@ def test_large_problems_are_read_at_once() -> None:
     assert len(instance.static) == count - 1
 
 
-DELIVERY = """(define (domain delivery) (:types van parcel shop)
-  (:predicates (van-at ?v - van ?s - shop) (lies-at ?p - parcel ?s - shop) (loaded ?p - parcel ?v - van)
-               (sealed ?p - parcel) (ready ?v - van))
-  (:functions (total-cost) (way ?a ?b - shop))
-  (:derived (ready ?v - van) (forall (?p - parcel) (imply (loaded ?p ?v) (sealed ?p))))
-  (:action load-up :parameters (?p - parcel ?v - van ?s - shop) :precondition (and (van-at ?v ?s) (lies-at ?p ?s))
-    :effect (and (loaded ?p ?v) (not (lies-at ?p ?s)) (increase (total-cost) 1)))
-  (:action unload :parameters (?p - parcel ?v - van ?s - shop) :precondition (and (van-at ?v ?s) (loaded ?p ?v))
-    :effect (and (lies-at ?p ?s) (not (loaded ?p ?v)) (increase (total-cost) 1)))
-  (:action seal :parameters (?p - parcel) :precondition (not (sealed ?p))
-    :effect (and (sealed ?p) (increase (total-cost) 1)))
-  (:action drive :parameters (?v - van ?a ?b - shop) :precondition (and (van-at ?v ?a) (ready ?v))
-    :effect (and (van-at ?v ?b) (not (van-at ?v ?a)) (increase (total-cost) (way ?a ?b))
-                 (forall (?p - parcel) (when (not (loaded ?p ?v)) (not (sealed ?p)))))))"""
-ROUND = """(define (problem round) (:domain delivery) (:objects v-1 - van p-1 - parcel s-1 s-2 s-3 - shop)
-  (:init (van-at v-1 s-1) (lies-at p-1 s-1) (= (way s-1 s-2) 9) (= (way s-1 s-3) 2) (= (way s-3 s-2) 2)
-         (= (way s-2 s-1) 1) (= (way s-2 s-3) 1) (= (way s-3 s-1) 2))
-  (:goal (and (lies-at p-1 s-2) (not (van-at v-1 s-2)))) (:metric minimize (total-cost)))"""
+DELIVERY, ROUND = (Path(__file__).with_name(f"{name}.pddl").read_text() for name in ("delivery", "round"))
 
 
 def test_what_is_read_is_monitored_and_recovered_by_a_session() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 NEEDED = ("pytest>=8", "pytest-timeout", "hypothesis", "rosbags>=0.11")
-LIGHT = ("core", "util", "planning/symbolic", "test_without_torch.py")
+LIGHT = ("core", "util", "planning/symbolic", "test_help.py", "test_without_torch.py")
 """Inside tests/nsrecover: boxes, facts and symbolic plans."""
 
 

@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover import RecoveryPlanner, Rejoin, load
-from nsrecover.agent import RecoveryAgent
+from nsrecover import RecoveryAgent, RecoveryPlanner, Rejoin, System
 from nsrecover.core import Cause, EpisodeStatus, StepRecord
-from nsrecover.system import System
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.presets import sensor
 from sim.sensors.world import SensedWorld
@@ -16,11 +14,6 @@ from sim.tabletop.faults import Displaced
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.truth import deviations
 from sim.tabletop.world import TabletopWorld
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return load()
 
 
 def test_a_plan_that_works_is_carried_out_without_a_false_alarm(system: System) -> None:

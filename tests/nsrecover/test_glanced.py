@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 import nsrecover
-from nsrecover import Observation, RobotState
+from nsrecover import Act, Interrupt, Look, Observation, RobotState
 from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.sessions.requests import Act, Interrupt, Look
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn
 from sim.sensors.sensor import EXACT
 from sim.tabletop.demonstrations import DemonstrationMix, specify

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -26,6 +27,17 @@ def test_help_fits_80_columns_and_is_not_cut(command: str) -> None:
     assert "Usage:" in text
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"…|[a-z,;:]\.\.\.$", text, re.MULTILINE)
+
+
+def test_every_option_and_argument_of_a_command_has_its_own_name_and_help() -> None:
+    """On Python 3.10, too, which wraps the types of options with a default of None."""
+    bare = [
+        f"{name} {parameter.name}"
+        for name, command in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
+        for parameter in command.params
+        if not getattr(parameter, "help", None)
+    ]
+    assert bare == []
 
 
 def test_printed_explanations_keep_their_indent() -> None:

@@ -4,10 +4,8 @@ import pickle
 from dataclasses import replace
 from typing import Any
 
-from nsrecover import Plan, geometric, symbolic
-from nsrecover.core import ReasonCode
-from nsrecover.core.episode import StopCode
-from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
+from nsrecover import Act, Ask, Done, Look, Plan, Stopped, geometric, symbolic
+from nsrecover.core import ReasonCode, StopCode
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.session import Session, SessionSettings
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld

@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import nsrecover
-from nsrecover import Act, Look, Plan, Session, System
+from nsrecover import Act, Comparison, Look, Plan, RecoveryPlanner, Session, System
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.fact_causes import FactComparison
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.outlook import FactImagination
-from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from tests.nsrecover.kitchen_facts import HOME, START
 

@@ -20,24 +20,25 @@ import nsrecover
 from conf.command import register
 from conf.targets import TARGETS, VARIABLE, check_composed, instantiate, targets_in
 from eval.common.served import Served, served
-from nsrecover import Action, Plan, geometric
+from nsrecover import Action, FactScene, Plan, geometric, scene_of_boxes
 from nsrecover.bridges.pddl import domain_from_pddl
-from nsrecover.core.facts import FactScene
 from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording, NsrecoverError
 from nsrecover.explanation import Audience
-from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log
+from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
 from nsrecover.serving.server import ServerLimits, create_app
 from nsrecover.serving.server.guard import ADDRESSES, Rates
+from tests.case_files import cases_of
 from tests.commands import ROOT, run
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
 from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, opened, scene
 
+CASES = cases_of(__file__)
 SIZE = (0.04, 0.04, 0.04)
 HOSTILE = (
     "<img src=x onerror=alert`1`>", "<script>alert`1`</script>", "\"'><svg onload=alert`1`>", "{{ 7 * 7 }}",
@@ -145,31 +146,7 @@ class ForeignConfig:
     hyper: int = 3
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        "hydra: {callbacks: {x: {_target_: joblib.load, filename: x}}}",
-        "hydra: {callbacks: {x: {y: [{_target_: os.system}]}}}",
-        "hydra: {callbacks: {x: '${scene}'}}\nscene: {_target_: os.system}",
-        "hydra: {callbacks: {x: '${oc.decode:\"{_target_: os.system}\"}'}}",
-        "hydra: {callbacks: {x: {_target_: '${hydra.job.id}'}}}",
-        "hydra: {job_logging: {handlers: {x: {(): os.system}}}}",
-        "hydra: {job_logging: {handlers: {x: {class: webbrowser.Chromium}}}}",
-        "hydra: {job_logging: {formatters: {x: {class: pip.main}}}}",
-        "hydra: {job_logging: {handlers: {x: {class: logging.StreamHandler, stream: 'ext://this.s'}}}}",
-        "hydra: {job_logging: {filters: '${scene}'}}\nscene: {x: {(): os.system}}",
-        "hydra: {hydra_logging: {filters: {x: {(): os.system}}}}",
-        "hydra: {job_logging: {handlers: {x: {class: logging.FileHandler, filename: /tmp/owned.py, mode: w}}}}",
-        "hydra: {job_logging: {handlers: {x: {class: logging.FileHandler, filename: a/../../owned.py}}}}",
-        "hydra: {job: {name: /tmp/owned.py}, job_logging: {handlers: {file: {filename: '${hydra.job.name}'}}}}",
-        "hydra: {job_logging: {handlers: {file: {filename: '${oc.env:HOME}/.profile'}}}}",
-        "hydra: {launcher: {_target_: hydra_plugins.evil.Launcher}}",
-        "hydra: {sweeper: {_target_: os.system}}",
-        "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
-        "hydra: {job: {env_set: {LD_PRELOAD: evil.so}}}",
-        "scene: {x: [{_target_: os.system}]}",
-    ],
-)
+@pytest.mark.parametrize("settings", CASES["hydra"])
 def test_hydra_starts_with_nothing_of_others(settings: str, tmp_path: Path) -> None:
     register("foreign", ForeignConfig)
     with pytest.raises(InvalidConfiguration, match="found '"):
@@ -188,6 +165,21 @@ def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
     assert found.scene.y == 3
 
 
+def test_yaml_that_unpacks_without_end_is_refused_at_once(tmp_path: Path) -> None:
+    levels = ["m0: &m0 {a: 1}", *(f"m{k}: &m{k} {{<<: [{', '.join([f'*m{k - 1}'] * 30)}]}}" for k in range(1, 8))]
+    (tmp_path / "home.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidConfiguration, match="found <<"):
+        load_home(tmp_path / "home.yaml")
+    (tmp_path / "metadata.yaml").write_text("\n".join(levels))
+    with pytest.raises(InvalidRecording, match="found <<"):
+        read_bag(tmp_path)
+
+
+def test_pddl_without_end_is_not_read() -> None:
+    with pytest.raises(InvalidConfiguration, match="brackets and words"):
+        domain_from_pddl(f"(define (domain d) {'(p) ' * 200_000})")
+
+
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])
 def test_a_command_refuses_an_experiment_that_runs_code(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
@@ -198,15 +190,7 @@ def test_a_command_refuses_an_experiment_that_runs_code(arguments: tuple[str, ..
     assert not (tmp_path / "owned").exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "!!python/object/apply:os.system ['touch owned']",
-        "!!python/name:os.system",
-        "!!python/object/new:subprocess.check_output [[touch, owned]]",
-        "rooms: !!python/object/apply:os.system ['touch owned']",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["homes"])
 def test_yaml_of_a_home_runs_no_code(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "home.yaml").write_text(text)

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Action, FactScene
 from nsrecover.core.sessions.requests import Answer, Decision, Question
 from tests import scenarios
 from tests.nsrecover.bridges.driven import http_server

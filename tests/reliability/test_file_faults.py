@@ -13,43 +13,25 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from nsrecover import Plan, RecoveryAgent, geometric
+from eval.checks.fuzz.targets import read_any_archive, small
+from nsrecover import RecoveryAgent, geometric
 from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
 from nsrecover.records import episode_log, recording
 from nsrecover.records.archive import Archive, write_archive
-from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_write, atomic_write_bytes
 from tests.commands import ROOT, run
 from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall
 
 Read = Callable[[Path], object]
-
-
-def small() -> Recording:
-    """One step with small images."""
-    whole = recording.example()
-    images = ("rgb", "depth_m", "instances")
-    seen = [
-        replace(each, **{name: getattr(each, name)[:, ::8, ::8] for name in images}) for each in whole.observations[:2]
-    ]
-    return Recording(Plan(whole.plan.actions[:1]), tuple(seen))
-
-
-def read_archive(path: Path) -> None:
-    with Archive(path) as archive:
-        for number in archive.episodes:
-            archive[number], archive.notes(number), archive.plan(number), archive.observation(number, 0)
-            archive.fingerprint(number), archive.digest(number)
 
 
 def _npz(folder: Path) -> Path:
@@ -109,7 +91,7 @@ def test_an_archive_that_points_to_another_file_is_not_followed(tmp_path: Path) 
                     place = [(str(tmp_path / "secret.raw"), 0, h5py.h5f.UNLIMITED)]
                     file["episodes/000000"].create_dataset("rgb", shape, kind, external=place)
         with pytest.raises(InvalidRecording, match="inside the file"):
-            read_archive(path)
+            read_any_archive(path)
 
 
 def test_arrays_that_unpack_to_more_than_a_machine_has_are_not_unpacked(tmp_path: Path) -> None:

@@ -17,16 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from eval.logs.runs import written_logs
-from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
+from nsrecover import Action, Discrepancy, Explanation, Monitor, Plan, Recovery, System, geometric, scene_of_boxes
 from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, write_plan
 from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.verify import claims, disagreements
 from nsrecover.logs.trace import trace_lines, trace_of
-from nsrecover.monitoring.monitor import Monitor
-from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording
-from nsrecover.system import System
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
 from sim.datasets.spec import ErrorEpisode

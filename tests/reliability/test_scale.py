@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import nsrecover
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, System, geometric, scene_of_boxes
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidObservation
@@ -18,11 +17,6 @@ from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 from tests.nsrecover.test_agent_and_sensors import SIDE_M, Table
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return nsrecover.load()
 
 
 class Scene(Table):

@@ -7,20 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nsrecover import Action, Observation, Plan, RecoveryAgent, geometric, load
+from nsrecover import Action, Observation, Plan, RecoveryAgent, System, geometric
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.sounds import SoundPerceiver
 from nsrecover.perception.spectrogram import RATE_HZ
 from nsrecover.records.recording import Recording, example
-from nsrecover.system import System
 from tests.nsrecover.perception.test_sound_events import Loudest, observation, tone
 from tests.nsrecover.test_agent_and_sensors import PLAN, Table, always
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return load()
 
 
 class Replay:

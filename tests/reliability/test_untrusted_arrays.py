@@ -4,6 +4,7 @@ import json
 import resource
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -12,7 +13,7 @@ import pytest
 from backports import zstd
 
 from nsrecover.errors import InvalidRecording
-from nsrecover.records import hdf5_probe, recording
+from nsrecover.records import arrays, hdf5_probe, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags import opening
 from nsrecover.records.bags.reading import read_bag
@@ -38,6 +39,17 @@ def test_arrays_of_a_wrong_shape_are_not_unpacked(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecording, match="of shape"):
         recording.load(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = recording.example()
+    blank = [replace(each, rgb=0 * each.rgb, depth_m=0 * each.depth_m) for each in seen.observations]
+    blank = [replace(each, instances=0 * each.instances) for each in blank]
+    recording.save(replace(seen, observations=tuple(blank)), tmp_path / "blank.npz", check_sensors=False)
+    monkeypatch.setattr(arrays, "BOMB_BYTES", 1_000)
+    monkeypatch.setattr(arrays, "BOMB_TIMES", 20)
+    with pytest.raises(InvalidRecording, match="at most 20 times their size on disk"):
+        recording.load(tmp_path / "blank.npz")
 
 
 def test_an_archive_whose_reading_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,11 +81,17 @@ def test_a_compressed_bag_is_not_unpacked_without_end(tmp_path: Path, monkeypatc
 def test_notes_of_an_archive_are_read_up_to_a_length(tmp_path: Path) -> None:
     """HDF5 says how long a text is only by reading it."""
     path = _archive(tmp_path)
-    for characters, fits in ((hdf5_probe.LONGEST_TEXT - 20, True), (hdf5_probe.LONGEST_TEXT + 1, False)):
+    longest, any_length = hdf5_probe.LONGEST_TEXT, h5py.string_dtype()
+    for characters, fits, kind in (
+        (longest - 20, True, any_length),
+        (longest + 1, False, any_length),
+        (120_000_000, False, any_length),
+        (5 * longest, False, h5py.string_dtype(length=5 * longest + 20)),
+    ):
         with h5py.File(path, "a") as file:
             del file["episodes/000000/notes"]
             notes = json.dumps({"text": "x" * characters})
-            file.create_dataset("episodes/000000/notes", data=notes, dtype=h5py.string_dtype())
+            file.create_dataset("episodes/000000/notes", data=notes, dtype=kind)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if fits:
             with Archive(path) as archive:
@@ -81,4 +99,5 @@ def test_notes_of_an_archive_are_read_up_to_a_length(tmp_path: Path) -> None:
         else:
             with pytest.raises(InvalidRecording, match="shorten the notes"), Archive(path) as archive:
                 archive.notes(0)
+        del notes
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 130_000

@@ -47,7 +47,6 @@ class FuzzConfig(Settings):
 
     target: Any = "all"
     inputs: int = 2500
-    out: str = "outputs/fuzz"
 
 
 def attack(target: Target, inputs: int, seed: int) -> Findings:

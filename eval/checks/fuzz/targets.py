@@ -19,10 +19,9 @@ from eval.checks.fuzz.strategies import documents, edited, yaml_documents
 from eval.instructions.generator import Generator
 from eval.instructions.understood import paraphrases
 from eval.logs.runs import written_logs
-from nsrecover import Plan, geometric, symbolic
+from nsrecover import FactScene, Plan, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate
-from nsrecover.core.facts import FactScene
 from nsrecover.domains.household import LASTING, HouseholdScene, household
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home
@@ -238,7 +237,8 @@ def read_sentence(path: Path) -> None:
 # -- bags
 
 
-def _small() -> Recording:
+def small() -> Recording:
+    """One step with small images."""
     whole, images = example(), ("rgb", "depth_m", "instances")
     first = whole.observations[:2]
     seen = [replace(each, **{name: getattr(each, name)[:, ::16, ::16] for name in images}) for each in first]
@@ -252,7 +252,7 @@ def _bags() -> list[bytes]:
     found = []
     with tempfile.TemporaryDirectory() as name:
         for number, each in enumerate(settings):
-            folder = write_bag(_small(), Path(name) / str(number), each)
+            folder = write_bag(small(), Path(name) / str(number), each)
             found += [path.read_bytes() for path in folder.iterdir() if path.suffix in (".mcap", ".db3")]
     return found
 
@@ -270,12 +270,16 @@ def _check(recorded: Recording) -> None:
 # -- recordings, archives and checkpoints
 
 
+def _files(write: Callable[[Path], object]) -> list[bytes]:
+    """The contents of the files that a function writes into a folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return [path.read_bytes() for path in Path(folder).iterdir()]
+
+
 @cache
 def _recordings() -> list[bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.npz"
-        recording.save(_small(), path, check_sensors=False)
-        return [path.read_bytes()]
+    return _files(lambda folder: recording.save(small(), folder / "run.npz", check_sensors=False))
 
 
 def read_recording(path: Path) -> None:
@@ -285,10 +289,7 @@ def read_recording(path: Path) -> None:
 
 @cache
 def _archives() -> list[bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.h5"
-        write_archive(path, [_small()])
-        return [path.read_bytes()]
+    return _files(lambda folder: write_archive(folder / "runs.h5", [small()]))
 
 
 def read_any_archive(path: Path) -> None:

@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Observation, Plan, World
 from nsrecover.errors import InvalidConfiguration, did_you_mean, require_known
 from nsrecover.util.english import the
 from sim.common.cameras import DEFAULT_RIG

@@ -50,7 +50,6 @@ class SoakConfig(Settings):
 
     episodes: int = 1000
     workers: int = 1
-    out: str = "outputs/soak"
 
 
 @dataclass(frozen=True)

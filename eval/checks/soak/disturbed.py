@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Observation, World
 
 Rng = np.random.Generator
 

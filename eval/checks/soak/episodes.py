@@ -20,9 +20,7 @@ from eval.instructions.generator import Generator
 from eval.kitchen.course import system_for
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import EpisodeStatus, Plan, RecoveryStatus, StepRecord
 from nsrecover.domains.service.home import Home
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent

@@ -131,7 +131,11 @@ def _priced(
     asked = _minimised(metric)
     for text, form in names.computed.items():
         rows = _computed(form, values)
-        values[text] = {tuple(bound[name] for name in variables_of(form)): value for bound, value in rows}
+        if rows:
+            values[text] = {tuple(bound[name] for name in variables_of(form)): value for bound, value in rows}
+        elif asked == names.cost and metric is not None:
+            why = "none (it divides by 0, or a function in it has no value)"
+            raise form.wrong(f"values of {text}, which actions cost", why, "give numbers in :init")
     used = {price.name for each in domain.operators.values() for price in each.prices if not price.values}
     for name in sorted(used):
         if name not in values and asked == names.cost and metric is not None:
@@ -150,9 +154,9 @@ def _computed(part: str | Form, values: Values) -> list[tuple[dict[str, str], fl
     """Objects of the variables of a sum, product, quotient or difference, and its value."""
     if isinstance(part, str):
         return [({}, float(part))]
-    if part.head in values:
-        terms = part.words(1)
-        tables = [(dict(zip(terms, objects, strict=True)), value) for objects, value in values[part.head].items()]
+    if part.head not in _ARITHMETIC:
+        terms, table = part.words(1), values.get(part.head, {})
+        tables = [(dict(zip(terms, objects, strict=True)), value) for objects, value in table.items()]
         return [
             ({term: each for term, each in bound.items() if term.startswith("?")}, value)
             for bound, value in tables

@@ -15,6 +15,9 @@ from nsrecover.util.untrusted_json import MAX_BYTES
 MOST_NESTED = 200
 """Largest accepted number of brackets inside one another."""
 
+MOST_PARTS = 500_000
+"""Largest accepted number of brackets and words of a text."""
+
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
 _NAME = re.compile(r"[\w.+*/<>=!@#$%&~^-]+")
 
@@ -101,8 +104,10 @@ def read(source: str | Path, what: str) -> Form:
     """
     made = Source(*_loaded(source, what))
     stack = [Form(made, 0)]
-    for match in _TOKEN.finditer(made.text):
+    for number, match in enumerate(_TOKEN.finditer(made.text)):
         token, at = match[0], match.start()
+        if number > MOST_PARTS:
+            raise made.wrong(at, f"at most {MOST_PARTS} brackets and words", "more", "leave out what is not needed")
         if token == "(":
             if len(stack) > MOST_NESTED:
                 raise made.wrong(at, f"at most {MOST_NESTED} brackets inside one another", "more", "write it flatter")
@@ -155,4 +160,6 @@ def _loaded(source: str | Path, what: str) -> tuple[str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # comments in other alphabets
         text = data.decode("latin-1")
+    if "\0" in text:
+        raise InvalidConfiguration(f"expected PDDL in UTF-8, found UTF-16 or binary data: {source}; save it as UTF-8")
     return Path(source).name, text.lower()

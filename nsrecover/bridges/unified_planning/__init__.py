@@ -212,15 +212,26 @@ def _values(
     problem: Problem, plan: SequentialPlan, state: State | Mapping[FNode, object], after: int
 ) -> dict[FNode, FNode]:
     """Return the fluents that differ from the initial state, with their values."""
+    from unified_planning.exceptions import UPException
     from unified_planning.model import State
     from unified_planning.model.fluent import get_all_fluent_exp
 
     if not 0 <= after <= len(plan.actions):
         raise InvalidPlan(f"expected 0 <= after <= {len(plan.actions)}, the plan's length, found {after}")
     changes = {}
+    if not isinstance(state, State | Mapping):
+        raise InvalidConfiguration(
+            f"expected the state as a State or as fluent -> value, found {state!r:.60}; give {{}} if nothing differs"
+        )
     if not isinstance(state, State):
         for key, value in state.items():
-            fluent, given = problem.environment.expression_manager.auto_promote(key, value)
+            try:
+                fluent, given = problem.environment.expression_manager.auto_promote(key, value)
+            except UPException as refusal:
+                raise InvalidConfiguration(
+                    f"expected a fluent of {problem.name!r} and its value, found {key!r}: {value!r} ({refusal}); give "
+                    "the fluent itself with True, False or an object, such as problem.fluent('x')(): True"
+                ) from refusal
             _check(problem, fluent, given)
             changes[fluent] = given
         if after == 0:

@@ -16,6 +16,7 @@ from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
 from nsrecover.errors import InvalidConfiguration, did_you_mean, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonObject, read_text
+from nsrecover.util.untrusted_yaml import parse_yaml, read_yaml
 
 MOST_BYTES = 200_000
 """Largest accepted file; that of the shipped home has 3,000. YAML takes a second for so many."""
@@ -42,7 +43,7 @@ def load_home(source: str | Path) -> Home:
                 f"{did_you_mean(str(source), known)}"
             )
     try:
-        document = yaml.safe_load(read_text(path, MOST_BYTES))
+        document = read_yaml(path, MOST_BYTES)
     except RecursionError:
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: nested too deeply") from None
     except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: dates that do not exist, and text that is none
@@ -66,7 +67,7 @@ def remember(path: Path, name: str, place: str) -> None:
     made = re.sub(r"^objects: *\n", lambda found: found[0] + entry, text, count=1, flags=re.MULTILINE)
     if made == text:
         made = f"{text.rstrip()}\n\nobjects:\n{entry}"
-    if set(home_of(yaml.safe_load(made)).items) != {*known, name}:
+    if set(home_of(parse_yaml(made)).items) != {*known, name}:
         raise InvalidConfiguration(f"expected the objects of {path} on lines of their own, found braces; add {name!r}")
     atomic_write_bytes(path, made.encode())
 

@@ -11,22 +11,25 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
-from nsrecover.explanation.answers.events import MOST_ACTIONS, RunAnswer, did_it, goal
+from nsrecover.explanation.answers.events import FIRST_TRY, RunAnswer, did_it, goal
 from nsrecover.explanation.answers.fates import fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn, duration, how_it_stopped
-from nsrecover.explanation.answers.run import AskedRun, lost_s, state_of, waited_s
+from nsrecover.explanation.answers.run import MOST_ACTIONS, AskedRun, lost_s, state_of, waited_s
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.explanation.safety import NOT_KNOWN, safety_sentences
+from nsrecover.explanation.safety import NO_EMERGENCY_STOP, NOT_KNOWN, safety_sentences
 from nsrecover.explanation.templates import in_short
 from nsrecover.explanation.why import Agent, why
-from nsrecover.language.questions import AskedQuestion, Gap, Proposition, Things, Who
+from nsrecover.language.questions import AskedQuestion, Gap, Proposition, Things, When, Who
 from nsrecover.util.english import capital, counted, listed, number, objects, the
 
+MOST_RECOVERIES = 3
+"""More are counted."""
 SHORTEST_S = 0.5
 """Less time counts as none."""
+_ALL_WELL = "Nothing went wrong, as far as it was noticed."
 _ANY = Proposition("wrong")
 _RUNS = (Who.NONE, Who.ROBOT)
 """Doers of stopping without whom it is asked whether the run stopped at all."""
@@ -67,11 +70,19 @@ def done(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         return RunAnswer("Nothing went wrong.")
     if asked.gap is Gap.WHY:
         return stopped(run, asked)
+    if run.cut:
+        return _part_done(run)
+    if asked.gap is Gap.WHEN and run.every:
+        return RunAnswer(f"{how_it_ended(run)} That was {run.when(run.every[-1])}.")
+    if asked.gap in (Gap.WHAT, Gap.WHICH) and asked.said.negated:
+        return skipped(run, asked)
     status, why_ = run.episode.status, run.episode.why
-    everything = asked.said.things in (Things.EVERY, Things.ANY)
+    everything = asked.said.things in (Things.EVERY, Things.ANY) or FIRST_TRY in asked.said.times
     if status is EpisodeStatus.COMPLETED:
         text = "I completed the plan, and what it needs was seen in place in the end."
         text += f" Left as it is: {'; '.join(run.still_otherwise)}." if run.still_otherwise else ""
+        if given_up := listed(run.domain.text(fact) for fact in run.episode.given_up):
+            return RunAnswer(f"This part of the goal was given up: {given_up}.", None, "Only in part.")
         if everything and run.errors:
             return RunAnswer(f"{number_of_errors(run)} {text}", False)
         return RunAnswer(text, True)
@@ -82,6 +93,53 @@ def done(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if status is EpisodeStatus.REVIEWED:
         return RunAnswer("This is a recording: whether a recovery would have worked is not known.")
     return RunAnswer(f"The run goes on. {_left_text(run)}", False)
+
+
+def over(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the run has ended, well or not."""
+    return RunAnswer(how_it_ended(run), not run.running)
+
+
+def planned(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the plan has to do with objects."""
+    steps = [run.instruction(each) for each in run.episode.plan if {*asked.said.names} & {*each.arguments}]
+    if not asked.said.names:
+        return (extra if asked.said.negated else plan)(run, asked)
+    return RunAnswer(f"Steps of the plan with it: {listed(steps)}." if steps else plan(run, asked).text, bool(steps))
+
+
+def longest(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Which action took the longest."""
+    deed = max(run.deeds, key=lambda each: run.took(each.turn), default=None)
+    if deed is None or not run.took(deed.turn):
+        return RunAnswer("How long the actions took is not recorded.")
+    return RunAnswer(f"{capital(run.when(deed.turn))}, {run.done(deed)}: that took {duration(run.took(deed.turn))}.")
+
+
+def asked_people(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the robot asked a person for something."""
+    made = bool(run.by_others) or any(turn.record.decided or turn.record.vetoed for turn in run.every)
+    waits = bool(run.waits_for) or run.episode.status is EpisodeStatus.ASKED_FOR_HELP
+    given = run.told(run.by_others)
+    return RunAnswer(f"{given} {vetoed(run, asked).text}".strip(), made or waits)
+
+
+def _part_done(run: AskedRun) -> RunAnswer:
+    """Whether the actions of a part of a run worked."""
+    worked = [deed.worked for deed in run.deeds]
+    texts = [f"{capital(run.when(deed.turn))}, {run.done(deed)}." for deed in run.deeds]
+    wrong_ = f" {_wrong_text(run, run.errors[0])}" if run.errors else ""
+    holds = None if not worked or None in worked else False not in worked and not run.errors
+    return RunAnswer(f"{' '.join(texts) or 'Nothing was done then.'}{wrong_}", holds)
+
+
+def how_it_ended(run: AskedRun) -> str:
+    """How a run ended, or that it goes on, as a sentence."""
+    return {
+        EpisodeStatus.COMPLETED: "I completed the plan.",
+        EpisodeStatus.ASKED_FOR_HELP: how_it_stopped(run.episode),
+        EpisodeStatus.REVIEWED: "This is a recording.",
+    }.get(run.episode.status, "The run goes on.")
 
 
 def stopped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
@@ -122,6 +180,8 @@ def needs(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What a person should do now: the request that is open, and what it is about."""
     if asked.gap is Gap.LONG:
         return left(run, asked)
+    if asked.gap is Gap.WHY and asked.said.time == "past" and run.by_others:
+        return asked_people(run, asked)
     match run.episode.status:
         case EpisodeStatus.ASKED_FOR_HELP if run.episode.why is StopCode.STOPPED:
             text = f"{how_it_stopped(run.episode)} {_left_text(run)} Start it again, or finish by hand."
@@ -171,12 +231,20 @@ def following(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 
 def left(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How much is left."""
-    return RunAnswer(_left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left))
+    text, holds = _left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left)
+    if asked.gap is Gap.LONG and holds and run.deeds and run.took(run.deeds[-1].turn) >= SHORTEST_S:
+        each_s = sum(run.took(deed.turn) for deed in run.deeds) / len(run.deeds)
+        text += f" So far an action took {duration(each_s)} on average; people's answers come on top."
+    return RunAnswer(text, holds)
 
 
 def plan(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What the plan is."""
     steps = list(map(run.instruction, run.episode.plan))
+    for bound in asked.said.times:
+        number_ = len(steps) if bound.step == -1 else bound.step
+        if 0 < number_ <= len(steps):
+            return RunAnswer(f"{capital(run.phrasing.step(number_))} of the plan is to {steps[number_ - 1]}.", True)
     return RunAnswer(f"The plan has {counted(len(steps), 'step')}: {listed(steps)}.", bool(steps))
 
 
@@ -197,9 +265,14 @@ def did(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         return chosen(run)
     if said.time == "now" and asked.gap is Gap.WHAT:
         return RunAnswer(following(run, asked).text)
-    deeds = run.deeds
+    picks = {each.when for each in said.times if not each.step and each.event is None}
+    if said.value == ("worked",):
+        run = replace(run, every=[deed.turn for deed in run.deeds if deed.worked])
+    deeds = run.deeds[:1] if When.FIRST in picks else run.deeds[-1:] if When.LAST in picks else run.deeds
     if not deeds:
-        return RunAnswer("No action has been carried out.", False)
+        return RunAnswer("Nothing was done then." if run.cut else "No action has been carried out.", False)
+    if picks or run.cut:
+        return RunAnswer(run.told(deeds), True)
     shown = [participle(each.action, run.domain) for each in deeds[-MOST_ACTIONS:]]
     begun = f"{capital(counted(len(deeds), 'action'))} {'was' if len(deeds) == 1 else 'were'} carried out"
     text = f"{begun}{', the last ones' if len(deeds) > len(shown) else ''}: {listed(shown)}."
@@ -209,15 +282,19 @@ def did(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 def wrong(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What went wrong, when, why, with which objects, how often, and whose doing it was."""
     turn, gap = run.decisive, asked.gap
+    if run.cut and turn is None and gap in (Gap.WHAT, Gap.WHICH):
+        return RunAnswer(f"{did(run, replace(asked, said=replace(asked.said, who=Who.ROBOT))).text} {_ALL_WELL}", False)
     doubts = [each for each in run.every if not each.discrepancy.as_expected]
     if gap is Gap.COUNT:
         return RunAnswer(number_of_errors(run))
+    if turn is None and run.changes:
+        return RunAnswer(f"Nothing: part of the plan is already done. {_wrong_text(run, run.changes[-1])}", False)
     if turn is None:
         if doubts and gap is not Gap.WHO:
             return RunAnswer(_wrong_text(run, doubts[-1]), None)
-        over = run.episode.status is EpisodeStatus.ASKED_FOR_HELP
+        over = not run.cut and run.episode.status is EpisodeStatus.ASKED_FOR_HELP
         text = f"No error was noticed, but {how_it_stopped(run.episode)[0].lower()}{how_it_stopped(run.episode)[1:]}"
-        return RunAnswer(text if over else "Nothing went wrong, as far as it was noticed.", None if over else False)
+        return RunAnswer(text if over else _ALL_WELL, None if over else False)
     if gap is Gap.WHEN:
         return RunAnswer(f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}.")
     if gap is Gap.WHY:
@@ -242,6 +319,11 @@ def noticed(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         return wrong(run, AskedQuestion(Gap.WHEN, asked.said))
     if asked.gap in (Gap.WHAT, Gap.WHICH):
         return wrong(run, AskedQuestion(Gap.WHAT, asked.said))
+    if asked.said.value == ("done",):
+        looks = counted(run.every[-1].discrepancy.looks, "observation") if run.every else "no observation"
+        wrong_ = bool(run.every) and not run.every[-1].discrepancy.as_expected
+        text = f"{how_it_ended(run)} What was seen last, in {looks}, was {'not ' * wrong_}as expected."
+        return RunAnswer(text, run.episode.status is EpisodeStatus.COMPLETED)
     told = sure(run, asked)
     return RunAnswer(f"{number_of_errors(run)} {told.text}" if asked.gap is Gap.POLAR else told.text, bool(run.errors))
 
@@ -252,13 +334,19 @@ def sure(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     known = bool(run.every) and run.every[-1].discrepancy.verdict is not Verdict.CANNOT_TELL
     looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
     compared = f"The scene was compared with the one that the plan leads to, in {looks}"
+    if asked.said.predicate == "sure" and not named and run.every and run.every[-1].discrepancy.as_expected:
+        return RunAnswer(f"{compared}. What was seen last was as expected.", known)
     found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
     if not found:
         fine = f": {objects(named)} {'were' if len(named) > 1 else 'was'} as expected" if named else ""
         return RunAnswer(f"{compared}{fine}.", known)
     likely = [each for each in found if isinstance(each, Deviation) and each.distance_m]
-    said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
+    said = [
+        f"{the(each.name)} is not as expected with a probability of {100 * (1 - each.probability):.0f} %"
+        for each in likely
+    ]
     text = f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}."
+    text += " What was seen last was as expected." * run.every[-1].discrepancy.as_expected
     return RunAnswer(text, known)
 
 
@@ -274,7 +362,10 @@ def recovered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
             texts.append(f"No recovery was needed. {rejoin_text(turn)}")
         else:
             steps = [goal(run, recovery, k) for k in range(len(recovery.actions))]
-            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+            many = counted(len(steps), "action")
+            texts.append(f"The way back was to {listed(steps)}: {many}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+    if len(texts) > MOST_RECOVERIES:
+        texts = [*texts[:MOST_RECOVERIES], f"There were {counted(len(texts) - MOST_RECOVERIES, 'more recovery')}."]
     carried = any(turn.carried_out for turn, _ in run.recoveries)
     return RunAnswer(" ".join(texts) or _no_search(run), carried)
 
@@ -313,6 +404,8 @@ def thought(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if asked.gap in (Gap.COUNT, Gap.WHICH, Gap.WHERE):
         searches = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
         places = list(dict.fromkeys(action.arguments[-1] for action in searches))
+        picks = {each.when for each in asked.said.times}
+        places = places[:1] if When.FIRST in picks else places[-1:] if When.LAST in picks else places
         return RunAnswer(
             f"{capital(counted(len(places), 'place'))}{': ' * bool(places)}{objects(places) if places else ''}."
         )
@@ -362,6 +455,9 @@ def helped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether a person has helped or interfered, as far as the records say."""
     if asked.said.who is Who.ME and asked.said.time in ("now", "should", "next"):
         return needs(run, asked)
+    given = [each for each in run.by_others if not {*asked.said.names} - {*each.action.arguments}]
+    if given:
+        return RunAnswer(run.told(given), True)
     by_hand = list(dict.fromkeys(turn.by_hand for turn in run.every if turn.by_hand))
     ahead = [each for each in run.happenings if each.deviation.cause.value == "helped"]
     if by_hand:
@@ -395,7 +491,89 @@ def took(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How long the run took, and what of it was lost."""
     if asked.said.time == "next" and run.running:
         return left(run, asked)
-    return RunAnswer(lasted(run))
+    if asked.gap is Gap.WHY:
+        return RunAnswer(f"{lasted(run)} {number_of_errors(run)}")
+    if not run.cut:
+        return RunAnswer(lasted(run))
+    seconds = sum(map(run.took, run.every))
+    return RunAnswer(f"That took {duration(seconds)}." if seconds > 0 else "How long that took is not recorded.")
+
+
+def decided(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """What comes of a person's answer to the request that is open."""
+    if not (run.running and run.waits_for):
+        return RunAnswer("No question is open now, so there is nothing to decide.")
+    way = run.proposed
+    steps = [goal(run, way, k) for k in range(len(way.actions))] if way is not None and way.found else []
+    match asked.said.value[0]:
+        case "yes":
+            return RunAnswer(
+                f"Then I would {listed(steps)}: {counted(len(steps), 'action')}." if steps else run.waits_for
+            )
+        case "no":
+            return RunAnswer("Then nothing of it is done: I look for another way, or ask for help if there is none.")
+    return RunAnswer(f"I do nothing before I have an answer, and the run ends if none comes in time. {run.waits_for}")
+
+
+def lacking(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the plan can be finished without an object."""
+    needing = [run.instruction(each) for each in run.left if {*asked.said.names} & {*each.arguments}]
+    if not run.running and run.episode.status is EpisodeStatus.COMPLETED:
+        return RunAnswer(_left_text(run), True)
+    about = objects(asked.said.names)
+    if needing:
+        many = f"{capital(counted(len(needing), 'action'))} of those that are left"
+        return RunAnswer(f"{many} {'needs' if len(needing) == 1 else 'need'} {about}: {listed(needing)}.", False)
+    return RunAnswer(f"No action that is left needs {about}.", None)
+
+
+def ordered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Why objects or places came in an order: the plan has it, or the way back."""
+    names, told = asked.said.names, list[str]()
+    if not names:
+        return RunAnswer("Name the objects: I can say in which order they came, and why.")
+    for name in names:
+        first = next((deed for deed in run.deeds if name in deed.action.arguments), None)
+        if first is None:
+            told.append(f"I did nothing with {the(name)}.")
+        elif first.turn.step is not None:
+            told.append(
+                f"{capital(run.phrasing.step(first.turn.step))} of the plan is to {run.instruction(first.action)}."
+            )
+        else:
+            told.append(f"{capital(run.when(first.turn))}, {run.done(first)}: that was part of a way back.")
+    return RunAnswer(f"{' '.join(dict.fromkeys(told))} No other reason for the order is recorded.")
+
+
+def extra(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Which actions were not in the plan."""
+    deeds = [deed for deed in run.deeds if deed.turn.record.recovering]
+    if not deeds:
+        return RunAnswer("Every action that was carried out is one of the plan.", False)
+    said = listed(participle(each.action, run.domain) for each in deeds)
+    return RunAnswer(f"{capital(counted(len(deeds), 'action'))} for a recovery: {said}.", True)
+
+
+def by_a_person(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether a person should do something by hand: what is needed, and that it is not known to be safe."""
+    return RunAnswer(f"{needs(run, asked).text} {NO_EMERGENCY_STOP}")
+
+
+def people(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether somebody is there: that is not watched."""
+    return RunAnswer("Where people are is not watched.")
+
+
+def sought(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether an object was searched for: only looks are recorded."""
+    return RunAnswer(f"No action of mine was to search for {objects(asked.said.names)}. {looked(run, asked).text}")
+
+
+def necessary(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """Whether the recovery was necessary."""
+    if not run.recoveries:
+        return RunAnswer(_no_search(run), False)
+    return RunAnswer(f"{chosen(run).text} What the plan would have come to without it was not tried.")
 
 
 def lasted(run: AskedRun) -> str:
@@ -435,12 +613,8 @@ def _short(turn: Turn, domain: Domain) -> str:
 def _wrong_text(run: AskedRun, turn: Turn) -> str:
     """What was wrong at a turn, and in short what else there was."""
     text = GroundedExplainer(run.domain, run.phrasing.audience)(turn.discrepancy, None).text
-    text = f"{text} {cause_of(turn, run.domain)}".rstrip()
-    others = [each for each in run.errors if each is not turn]
-    if not others:
-        return text
-    short = dict.fromkeys(_short(each, run.domain) for each in others)
-    return f"{text} There {'was' if len(others) == 1 else 'were'} also: {'; '.join(short)}."
+    short = dict.fromkeys(_short(each, run.domain) for each in run.errors if each is not turn)
+    return f"{text} There {'was' if len(short) == 1 else 'were'} also: {'; '.join(short)}." if short else text
 
 
 def _left_text(run: AskedRun) -> str:

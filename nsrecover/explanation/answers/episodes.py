@@ -19,6 +19,8 @@ from nsrecover.util.english import capital, counted, ordinal
 SENSING = "sensing"
 """Kind of a step of which the robot could not tell whether it went well."""
 
+MOST_ERRORS = 3
+"""If there are more, all but the first and the last are told in one sentence."""
 PRECONDITION = "precondition"
 """Root cause of a step that is infeasible although the scene is as expected: the plan is wrong."""
 
@@ -98,7 +100,11 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
         parts.append(f"No error was noticed{', but not everything could be seen' if errors else ''}.")
     elif len(errors) > 1:
         parts.append(f"{capital(counted(count, 'error'))} {'was' if count == 1 else 'were'} noticed.")
+    whole = range(len(errors)) if len(errors) <= MOST_ERRORS else (0, len(errors) - 1)
     for number, (turn, words) in enumerate(zip(errors, explanations, strict=True), start=1):
+        if number - 1 not in whole:
+            parts.append(f"The {ordinal(number)}: {words.sentences[0].text}")
+            continue
         if turn.step is None:
             parts.append("Then, during the recovery:")
         elif count == len(errors) > 1 and audience is Audience.LAY:

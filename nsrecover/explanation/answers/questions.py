@@ -15,12 +15,12 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.answers import course, events, scene
+from nsrecover.explanation.answers import course, events, scene, times
 from nsrecover.explanation.answers.events import RunAnswer
 from nsrecover.explanation.answers.run import AskedRun, asked_run
 from nsrecover.explanation.answers.what_if import what_if
 from nsrecover.explanation.audience import Audience, Phrasing
-from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who, read_question
+from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, When, Who, read_question
 from nsrecover.language.tables import WORDS
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.util.english import capital, listed, the
@@ -28,7 +28,7 @@ from nsrecover.util.python310 import StrEnum
 
 _WORD = re.compile(r"[a-z]{3,}")
 _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
-    "act": lambda run, asked: (events.acted if asked.gap is not Gap.WHERE else scene.placed)(run, asked),
+    "act": lambda run, asked: (scene.put if asked.gap is Gap.WHERE else events.acted)(run, asked),
     "happen": events.happened,
     "where": scene.placed,
     "state": scene.in_state,
@@ -66,6 +66,19 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "helped": course.helped,
     "vetoed": course.vetoed,
     "told_to_stop": course.told_to_stop,
+    "by_hand": course.by_a_person,
+    "over": course.over,
+    "planned": course.planned,
+    "longest": course.longest,
+    "asked": course.asked_people,
+    "back": scene.back,
+    "decide": course.decided,
+    "lacking": course.lacking,
+    "order": course.ordered,
+    "extra": course.extra,
+    "people": course.people,
+    "sought": course.sought,
+    "necessary": course.necessary,
     "took": course.took,
     "cost": course.took,
 }
@@ -73,6 +86,7 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
 EXAMPLES: Sequence[str] = WORDS["questions"]["offered"]
 """Questions that are understood, `{}` for an object."""
 OFFERED = 3
+NOT_COMPUTED = "What would be different then cannot be computed from the records: ask while the robot is running."
 
 
 class AnswerValue(StrEnum):
@@ -148,7 +162,7 @@ def ask(
 
 def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> AskedQuestion:
     """A question in which "it" is the object that was spoken of."""
-    said = asked.said
+    said = _with_stuff(run, asked.said)
     needs_object = said.predicate in ("act", "where", "state", "happen") or (asked.gap is Gap.IF and not said.names)
     if said.things is Things.IT and about and needs_object:
         said = replace(said, names=about, things=Things.NAMED)
@@ -161,12 +175,27 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
         said = replace(said, names=said.place[1:], place=())
     if said.place[1:] == ("",) and about:
         said = replace(said, place=(said.place[0], about[0]))
-    if said.predicate == "act" and not said.names and said.value == (GENERIC,) and not said.place:
+    if (
+        said.predicate == "act"
+        and not said.names
+        and not said.place
+        and (GENERIC in said.value or asked.gap is Gap.LONG)
+    ):
         said = _moving_or_time(asked.gap, said)
-    if said.predicate == "act" and said.who in (Who.ME, Who.PERSON, Who.ANYONE) and said.time in ("now", "should"):
-        said = replace(said, predicate="enter")
+    if said.predicate == "act" and GENERIC in said.value and said.who in (Who.ME, Who.PERSON, Who.ANYONE):
+        open_ = asked.gap in (Gap.WHAT, Gap.WHICH, Gap.WHERE)
+        said = replace(said, predicate=("needs" if open_ else "enter") if said.time in ("now", "should") else "act")
+    elif said.predicate == "act" and said.who is Who.ME and said.time in ("now", "should"):
+        said = replace(said, predicate="by_hand", names=())
+    if said.predicate == "act" and said.who is Who.ROBOT and said.time == "should" and said.names:
+        said = replace(said, predicate="planned")
+    if said.predicate in ("see", "seen") and asked.gap is Gap.OFTEN:
+        said = replace(said, predicate="looked")
+    said = _ordering(asked.gap, said)
     if said.predicate in ("enter", "safe"):
         said = replace(said, names=(), place=())
+    if said.predicate == "back":
+        said = replace(said, times=())
     if said.predicate == "wrong" and said.names:
         said = replace(said, predicate="happen", value=("change",))
     if said.predicate == "moving" and said.names:
@@ -174,16 +203,41 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
     return replace(asked, said=said)
 
 
+def _with_stuff(run: AskedRun, said: Proposition) -> Proposition:
+    """A proposition in which what fills an object, as "the wine", stands for that object."""
+    found = list[str]()
+    for name in said.names:
+        variable, is_state, value = name.partition("=")
+        named = (
+            fact[1]
+            for each in run.scenes
+            for fact in sorted(getattr(each, "facts", ()))
+            if fact[::2] == (variable, value)
+        )
+        holder = next(named, "") if is_state else name
+        if not holder:
+            return replace(said, names=(), unknown=(*said.unknown, value.replace("_", " ")))
+        found.append(holder)
+    return replace(said, names=tuple(found))
+
+
+def _ordering(gap: Gap, said: Proposition) -> Proposition:
+    """Why an action came before another one is a question of their order."""
+    bounds = [each for each in said.times if each.when in (When.BEFORE, When.FIRST) and not each.step]
+    if gap is not Gap.WHY or said.predicate != "act" or not bounds:
+        return said
+    others = [name for each in bounds if each.event is not None for name in (*each.event.names, *each.event.place[1:])]
+    return Proposition("order", names=(*(said.names or said.place[1:]), *others), unknown=said.unknown)
+
+
 def _moving_or_time(gap: Gap, said: Proposition) -> Proposition:
     """A question about the robot's moving, or about time taken, has no object."""
     if gap is Gap.LONG:
         return replace(said, predicate="took")
+    if gap not in (Gap.POLAR, Gap.WHY):
+        return said
     robot = said.who is Who.ROBOT and said.things is Things.NAMED
-    return (
-        replace(said, predicate="moving")
-        if robot and said.time in ("now", "next") and gap in (Gap.POLAR, Gap.WHY)
-        else said
-    )
+    return replace(said, predicate="moving") if robot and said.time in ("now", "next") else said
 
 
 def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) -> WordedAnswer | None:
@@ -192,16 +246,28 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     known = {*run.names, *(supposing.instance.objects if supposing else ())}
     nowhere = said.place and said.place[1] not in (*known, "table", "gripper")
     about = said.names or said.things or said.place or asked.gap in (Gap.WHICH, Gap.IF)
-    wanting = said.predicate in ("where", "state", "about") and not about
+    wanting = said.predicate in ("where", "state", "about") and not about and said.who is not Who.ROBOT
     if said.unknown or nowhere or wanting or not set(said.names) <= known:
+        return None
+    marks = [each for each in said.times if each in (events.FIRST_TRY, events.MANY)]
+    if said.times and (said.predicate not in times.COVERED or (marks and said.predicate not in ("act", "done"))):
         return None
     if asked.gap is Gap.IF:
         text = _supposed(run, said, supposing)
         return None if text is None else WordedAnswer(text)
     answer = _ANSWERS.get(said.predicate)
-    if answer is None or (said.time == "next" and said.predicate in ("act", "happen", "wrong")):
+    if answer is None or (said.time == "next" and said.predicate in ("happen", "wrong")):
         return None
-    told = answer(run, asked)
+    part = run if said.predicate == "plan" else times.within(run, said)
+    sure = asked.gap is Gap.SURE
+    asked = replace(asked, gap=Gap.POLAR) if sure else asked
+    told = RunAnswer(part) if isinstance(part, str) else answer(part, asked)
+    if said.times and told.holds is not None and not isinstance(part, str) and said.predicate != "plan":
+        other = times.within(run, said, worked=False)
+        same = isinstance(other, str) or answer(other, asked).holds is told.holds
+        told = told if same else replace(told, holds=None)
+    if sure:
+        told = replace(told, text=f"{told.text} {course.sure(run, asked).text}")
     if asked.gap is not Gap.POLAR:
         return WordedAnswer(told.text)
     if told.holds is None:
@@ -214,24 +280,22 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
 
 def _supposed(run: AskedRun, said: Proposition, supposing: FactModel | None) -> str | None:
     """What would have been; None if that cannot be computed."""
-    own = said.predicate in ("act", "do", "recovered") and said.who is Who.ROBOT
+    own = said.predicate in ("act", "do") and said.who is Who.ROBOT
     if supposing is not None and isinstance(run.scene, FactScene):
         return what_if(run.episode, said, supposing.instance, supposing.goal)
     if said.predicate == "helped":
         return _without_help(run)
-    if own and said.negated:
-        return (
-            events.what_if_not(run, said)
-            if said.names
-            else "Nothing was done about an error, so nothing would be different."
-        )
+    if own and said.negated and said.names:
+        return events.what_if_not(run, said)
     if said.predicate in ("act", "happen") and said.negated and said.who is not Who.ROBOT:
         return events.what_if_it_had_not_happened(run, said)
     if said.predicate in ("where", "state") and isinstance(run.scene, FactScene):
-        return "What would be different cannot be computed from a log of facts: ask while the robot is running."
-    if said.predicate == "wrong" and said.negated and run.decisive is not None:
+        return NOT_COMPUTED
+    if said.predicate == "wrong" and said.negated:
         return events.what_if_it_had_not_happened(run, Proposition("happen", ("change",)))
-    return None
+    if said.predicate == "recovered":
+        return course.necessary(run, AskedQuestion(Gap.IF, said)).text
+    return NOT_COMPUTED if said.negated or said.time in ("past", "perfect") else None
 
 
 def _without_help(run: AskedRun) -> str:

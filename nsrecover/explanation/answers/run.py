@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.sessions.requests import Answer
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
@@ -23,7 +24,14 @@ from nsrecover.explanation.facts import PLACED
 from nsrecover.explanation.phrases import done_text, instruction
 from nsrecover.explanation.templates import ALTHOUGH, PHRASES
 from nsrecover.explanation.why import Agent, agent_of
-from nsrecover.util.english import Forms, listed, the
+from nsrecover.util.english import Forms, capital, listed, the
+
+_GONE = {Cause.MISSING, Cause.REPLACED, Cause.TOPPLED, Cause.MOVED, Cause.SWAPPED}
+"""Causes after which what was handled is not where it was put."""
+MOST_ACTIONS = 8
+"""An answer lists so many actions at most, the last ones."""
+_FAILED = {*UNDONE, Cause.MISPLACED, Cause.DROPPED, Cause.MISTAKEN}
+"""Causes of what an action should have changed in another way than it did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +40,30 @@ class Deed:
 
     turn: Turn
     action: Action
+    only_looks: bool = False
+    in_hand: bool = False
 
     @property
-    def failed(self) -> bool:
-        """Whether it did not change what it should have changed."""
-        found = self.turn.discrepancy.deviations
-        return any(each.cause in UNDONE and each.name in self.action.arguments for each in found)
+    def worked(self) -> bool | None:
+        """Whether what it should have changed was seen to be so; None if that could not be seen."""
+        found, own = self.turn.discrepancy, self.action.arguments
+        if self._causes:
+            return False
+        unsure = {each.name for each in found.missing_to_tell if not isinstance(each, SensorFinding)}
+        return None if unsure & {*own} or (found.missing_to_tell and not unsure) else True
+
+    @property
+    def done(self) -> bool | None:
+        """Whether the robot did it; None if somebody else may have undone it, or it was not seen."""
+        own = self.only_looks or self.in_hand or self._causes <= {Cause.NOT_LIFTED, Cause.MISTAKEN}
+        return None if self.worked is False and not own else self.worked
+
+    @property
+    def _causes(self) -> set[Cause]:
+        """How its objects, and what else it should have changed, deviated after it."""
+        found, own = self.turn.discrepancy.deviations, self.action.arguments
+        failed = {each.cause for each in found if each.name in own or each.cause in UNDONE} & _FAILED
+        return failed | {each.cause for each in found if each.name in own[:1]} & _GONE
 
     def moves(self, domain: Domain) -> bool:
         """Whether the action moves its object; looking for it does not."""
@@ -69,12 +95,16 @@ class AskedRun:
         every: its turns.
         phrasing: words and readers.
         waits_for: what a person is asked now; empty if the robot waits for nobody.
+        before: the scene before its first turn, if it is a part of a run.
+        cut: whether it is a part of a run.
     """
 
     episode: Episode
     every: Sequence[Turn]
     phrasing: Phrasing
     waits_for: str = ""
+    before: SceneGraph | FactScene | None = None
+    cut: bool = False
 
     @property
     def domain(self) -> Domain:
@@ -84,7 +114,7 @@ class AskedRun:
     @cached_property
     def scenes(self) -> list[SceneGraph | FactScene]:
         """The scenes, from the first to that of the last turn."""
-        return [self.episode.start, *(turn.record.graph for turn in self.every)]
+        return [self.before or self.episode.start, *(turn.record.graph for turn in self.every)]
 
     @property
     def scene(self) -> SceneGraph | FactScene:
@@ -107,21 +137,40 @@ class AskedRun:
     @cached_property
     def deeds(self) -> list[Deed]:
         """The executed actions."""
-        return [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+        deeds = [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+        return [
+            replace(each, only_looks=not each.moves(self.domain), in_hand=self._in_hand(each.turn)) for each in deeds
+        ]
+
+    def _in_hand(self, turn: Turn) -> bool:
+        """Whether what a turn lacks is that the gripper holds something: nobody else can undo that."""
+        lacking = [fact for each in turn.discrepancy.deviations for fact in each.expected if isinstance(fact, tuple)]
+        return any(self.domain.relations.get(str(fact[0])) is Role.HELD for fact in lacking)
+
+    @property
+    def by_others(self) -> list[Deed]:
+        """The actions in which a person did what the robot asked for: their words are passive."""
+        return [each for each in self.deeds if each.worked and done_text(each.action, self.domain).startswith("was ")]
 
     @cached_property
     def happenings(self) -> list[Happening]:
         """What happened to objects, each time it was new."""
         return [
             Happening(turn, each, agent_of(each, turn.by_hand))
-            for turn in self.errors
+            for turn in self.changes
             for each in turn.discrepancy.deviations
         ]
 
     @cached_property
-    def errors(self) -> list[Turn]:
-        """The turns at which something was wrong that was not wrong before."""
+    def changes(self) -> list[Turn]:
+        """The turns at which something was not as expected that was as expected before."""
         return distinct_errors(self.every)
+
+    @cached_property
+    def errors(self) -> list[Turn]:
+        """Those of the changes that do not only help the plan."""
+        causes = [(turn, {each.cause for each in turn.discrepancy.deviations}) for turn in self.changes]
+        return [turn for turn, found in causes if found != {Cause.HELPED}]
 
     @property
     def decisive(self) -> Turn | None:
@@ -176,14 +225,28 @@ class AskedRun:
         at_s = turn.record.time_s - self.episode.start_s
         return f"{when} {step}" + (f", at {clock(at_s)} of the run" if at_s > 0 else "")
 
+    def took(self, turn: Turn) -> float:
+        """How long a turn took, seconds."""
+        records = self.episode.records
+        index = records.index(turn.record)
+        return max(turn.record.time_s - (records[index - 1].time_s if index else self.episode.start_s), 0.0)
+
+    def when_seen(self, number: int) -> str:
+        """When the scene of a number was seen, the first of which is that before the first turn."""
+        return self.when(self.every[number - 1]) if number else "at the start"
+
     def instruction(self, action: Action) -> str:
         """An action as an instruction."""
         return instruction(action, domain=self.domain)
 
+    def told(self, deeds: Sequence[Deed]) -> str:
+        """When actions were executed, the last ones, as sentences."""
+        return " ".join(f"{capital(self.when(each.turn))}, {self.done(each)}." for each in deeds[-MOST_ACTIONS:])
+
     def done(self, deed: Deed) -> str:
         """What the robot did: `I put the red cube on the blue cube`, or tried to do."""
         return (
-            f"I {f'tried to {self.instruction(deed.action)}' if deed.failed else done_text(deed.action, self.domain)}"
+            f"I {done_text(deed.action, self.domain) if deed.worked else f'tried to {self.instruction(deed.action)}'}"
         )
 
 
@@ -224,6 +287,12 @@ def lost_s(episode: Episode) -> float:
     return max(sum(took) - sum(steps.values()) - waited_s(episode), 0.0)
 
 
+def support_of(scene: SceneGraph, name: str) -> str:
+    """What an object stands on; what is missing bears nothing."""
+    there = scene.without([n for n, gone in zip(scene.names, scene.missing, strict=True) if gone and n != name])
+    return support_name(there, there.index(name))
+
+
 def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Domain) -> str:
     """The deviation of an object as a clause."""
     name, cause = deviation.name, deviation.cause
@@ -242,5 +311,5 @@ def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Dom
         phrase += f": {listed(now)}"
     elif cause in PLACED:
         still = "still " if cause is Cause.NOT_LIFTED else ""
-        phrase += f", and [was] {still}on {the(support_name(scene, scene.index(name)))}"
+        phrase += f", and [was] {still}on {the(support_of(scene, name))}"
     return f"{the(name)} {Forms.of([name]).agree(phrase)}"

@@ -18,7 +18,9 @@ NAME, NEEDS = "plans in PDDL, output of VAL", "steps such as `1: (stack a b)`, w
 _FACT = r"\([\w-]+(?:\s+[\w.-]+)*\)"
 _STEP = re.compile(rf"^\s*(?:\d+(?:\.\d+)?\s*[:.]\s*)?({_FACT})(?:\s*\[[\d.]+\])?\s*(?:[;#].*)?$")
 _VAL = re.compile(r"Plan (?:executed|failed|valid|invalid)|next happening|Plan Repair")
-_HAPPENS = re.compile(r"^\s*(?:Checking next happening|Plan (?:executed|failed|valid|invalid))")
+_HAPPENS = re.compile(
+    r"^\s*(?:(?P<next>Checking next happening)|Plan (?:executed|valid|(?P<failed>failed|invalid|goal not satisfied)))"
+)
 _CHANGE = re.compile(rf"^\s*(Adding|Deleting)\s+({_FACT})")
 _STATE = re.compile(r"^\W*(?:state|init|initial state)\s*\d*\s*[:=]\s*(.+)$", re.IGNORECASE)
 _GOAL = re.compile(r"^\W*goal\W*?(?:is|:)?\s*:?\s*(.*\(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -33,9 +35,10 @@ def fits(text: str) -> bool:
 
 def read(text: str, where: str) -> RawTrace:
     """A trace from such a text."""
-    steps = [action_of(found[1]) for line in text.splitlines() if (found := _STEP.match(line))]
+    planned_in = text.partition("Plan Validation details")[0]
+    steps = [action_of(found[1]) for line in planned_in.splitlines() if (found := _STEP.match(line))]
     events, happened, before = list[TraceEvent](), list[FactClaim](), set[str]()
-    first, planned = list[TraceEvent](), "next happening" not in text
+    first, planned, under_way = list[TraceEvent](), "next happening" not in text, False
 
     def end(claims: Iterable[FactClaim], result: StepResult = StepResult.SUCCEEDED) -> TraceEvent:
         return ended(steps[len(events)], result, clock(len(events) + 1), "", list(claims))
@@ -44,15 +47,17 @@ def read(text: str, where: str) -> RawTrace:
         if said := _CHANGE.match(line):
             fact = fact_of(said[2])
             happened += [FactClaim((fact[0],), said[1] == "Adding")] if fact else []
-        elif _HAPPENS.match(line):
-            if happened and len(events) < len(steps):
+        elif now := _HAPPENS.match(line):
+            # What happens without a change is an action, too, unless the plan failed there.
+            if (happened or (under_way and not now["failed"])) and len(events) < len(steps):
                 events.append(end(happened))
                 happened = []
+            under_way = now["next"] is not None
         elif state := _STATE.match(line):
             # A state is complete: what it does not have any more does not hold.
-            now = re.findall(_FACT, state[1])
-            claims = [*claims_of(now), *claims_of([f"not {fact}" for fact in sorted(before - set(now))])]
-            before = set(now)
+            facts = re.findall(_FACT, state[1])
+            claims = [*claims_of(facts), *claims_of([f"not {fact}" for fact in sorted(before - set(facts))])]
+            before = set(facts)
             if events:
                 step = events.pop()
                 events.append(ended(step.action or steps[0], StepResult.SUCCEEDED, step.time, "", claims))

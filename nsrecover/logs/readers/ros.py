@@ -22,6 +22,8 @@ _END = re.compile(
     r"^(.*?)\s*\b(?:was |has |is |finished with status |finished with |result:? |status:? )?"
     r"(succeeded|success|completed|done|failed|failure|aborted|canceled|cancelled|timed out)\b\W*(.*)$", re.IGNORECASE,
 )  # fmt: skip
+_FACT = re.compile(r"((?:not )?[\w-]+\([\w ,.-]+\))(?:\s*[=:]?\s*(true|false)\b)?", re.IGNORECASE)
+_TOLD = re.compile(rf"(?:{_FACT.pattern}[,;. ]*)+", re.IGNORECASE)
 _WHOLE = re.compile(r"^(?:the )?(?:task|mission|plan|behavior tree|bt|overall)(?: execution)?$", re.IGNORECASE)
 
 
@@ -42,9 +44,11 @@ def read(text: str, where: str) -> RawTrace:
                 unread.append(f"line {number}: expected '[INFO] [time] [node]: …', found {line.strip()[:60]!r}")
             continue
         time, said = seconds_of(found[2], number), found[4].strip()
-        facts = [claim for part in re.findall(r"(?:not )?[\w-]+\([\w ,.-]+\)", said) for claim in claims_of(part)]
+        facts = [claim for part, value in _FACT.findall(said) for claim in claims_of(f"{part}={value or 'true'}")]
         if task := re.match(r"(?:task )?goal\s*(?:state|condition)?\s*:\s*(.+\(.+)$", said, re.IGNORECASE):
             goal = task[1]
+        elif facts and re.search(r"\b(?:true|false)\b", said, re.IGNORECASE) and _TOLD.fullmatch(said):
+            events.append(TraceEvent(time, now, claims=tuple(facts), text=line))
         elif (begin := _BEGIN.match(said)) and not _END.match(said):
             now = action_of(_bare(begin[1]))
             events.append(TraceEvent(time, now, EventPhase.BEGUN, text=line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,13 @@ ROW_GAP_M = 0.12
 """Widest gap between neighbours of a row."""
 SQUARE_M = 0.01
 """Horizontal sides that differ by less do not show a turn."""
+SIZES: dict[str, Callable[[Array], Array]] = {
+    "height": lambda boxes: boxes[:, 5],
+    "width": lambda boxes: boxes[:, 3:5].max(axis=1),
+    "footprint": lambda boxes: boxes[:, 3] * boxes[:, 4],
+    "volume": lambda boxes: boxes[:, 3:].prod(axis=1),
+}
+"""In what the first argument may be more than the second."""
 DIRECTIONS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
 
 
@@ -140,7 +147,8 @@ class Context:
     def frames(self) -> tuple[str, ...]:
         """Names of the candidate frames: of the table, or along a direction, exactly or to the nearest axis."""
         ways = [f"side{i}" for i in range(2) if f"{i} " in self.sides]
-        ways += ["robot", "long", *(["start"] if self.arity > 1 else []), *(["third"] if self.arity > 2 else [])]
+        ways += ["robot", "long", *(["start", "neighbour"] if self.arity > 1 else [])]
+        ways += ["third"] if self.arity > 2 else []
         snapped = [f"{way} {kind}" for way in ways for kind in ("axis", "mirror")]
         return ("table", *snapped, *(f"{way} exact" for way in ways if way in ("robot", "start", "third")))
 
@@ -153,6 +161,8 @@ class Context:
             return DIRECTIONS[[self.sides.get(f"{i} {kind}", usual) for kind in self.names[:, i]]]
         if name == "robot":
             return -base[:, :2]
+        if name == "neighbour":
+            return self._to_neighbour
         if name == "long":
             return np.asarray(np.where((base[:, 4] > base[:, 3])[:, None], DIRECTIONS[1], DIRECTIONS[0]))
         return np.asarray(self.boxes[:, 0 if name == "start" else 2, :2] - base[:, :2])
@@ -169,6 +179,22 @@ class Context:
         if kind == "mirror":
             second = np.abs(second)
         return np.stack([first, second], axis=2)
+
+    @cached_property
+    def _to_neighbour(self) -> Array:
+        """(N, 2) from the second argument to the object that is nearest to it; arguments do not count."""
+        found = np.zeros((len(self), 2))
+        for number, ((graph, _), row) in enumerate(zip(self._scenes, self._rows, strict=True)):
+            away = np.delete(graph.boxes[:, :2], row, axis=0).astype(float) - graph.boxes[row[1], :2]
+            if len(away):
+                found[number] = away[np.linalg.norm(away, axis=1).argmin()]
+        return found
+
+    @cached_property
+    def _taller(self) -> Array:
+        """(N,) how many objects of the scene are taller than the moved one."""
+        scenes = zip(self._scenes, self._rows, strict=True)
+        return np.array([(graph.boxes[:, 5] > graph.boxes[row[0], 5]).sum() for (graph, _), row in scenes], dtype=float)
 
     @cached_property
     def _row_ends(self) -> tuple[Array, Array]:
@@ -196,6 +222,8 @@ class Context:
             columns |= {f"way {i} {axis}": way[:, axis] for axis in (0, 1)}
         if frame == "table":
             anchors["table"], sides["table"] = np.zeros((len(self), 2)), np.zeros((len(self), 2))
+            columns |= {f"place {i} {axis}": boxes[:, i, axis] for i in range(self.arity) for axis in (0, 1)}
+            columns["taller"] = self._taller
         if self.arity > 1 and not frame.endswith("exact"):
             ends, counts = self._row_ends
             for number, way in enumerate(DIRECTIONS):
@@ -217,5 +245,7 @@ class Context:
         found |= {f"slender {i}": self.boxes[:, i, 3] - self.boxes[:, i, 4] for i in range(self.arity)}
         found |= {f"place {i} {axis}": self.boxes[:, i, axis] for i in range(min(2, self.arity)) for axis in (0, 1)}
         if self.arity > 1:
-            found |= {f"way {axis}": (self.boxes[:, 0] - self.boxes[:, 1])[:, axis] for axis in (0, 1)}
+            first, second = self.boxes[:, 0], self.boxes[:, 1]
+            found |= {f"way {axis}": (first - second)[:, axis] for axis in (0, 1)}
+            found |= {f"more {name}": size(first) - size(second) for name, size in SIZES.items()}
         return found

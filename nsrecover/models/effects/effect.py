@@ -82,7 +82,7 @@ class LearnedEffect:
                 laws += [law.below, law.above]
         own = any(term.anchor == "object 0" for term in terms)
         weights = [pair for term in terms for pair in zip(term.features, term.coefficients[1:], strict=True)]
-        own = own or any(name.startswith("way 0") and abs(weight) > SLIGHT for name, weight in weights)
+        own = own or any(name.startswith(("way 0", "place 0")) and abs(weight) > SLIGHT for name, weight in weights)
         return own or "start" in frames or (self.arity == 1 and bool(frames - {"table"}))
 
     @property

@@ -31,18 +31,6 @@ class Sparse:
     score: float
 
 
-def solve(features: Array, target: Array, columns: tuple[int, ...]) -> Sparse:
-    """Least squares on some columns."""
-    design = np.column_stack([np.ones(len(target)), features[:, list(columns)]])
-    q, r = np.linalg.qr(design)
-    coefficients = np.linalg.lstsq(r, q.T @ target, rcond=1e-8)[0]
-    leverage = np.minimum((q**2).sum(axis=1), 0.95)
-    press = (target - design @ coefficients) / (1.0 - leverage)
-    count, terms = len(target), len(columns) + 1
-    loss = count * np.log((press**2).mean() + NOISE_M**2) + terms * np.log(count) * 2.0
-    return Sparse(columns, coefficients, press, float(loss))
-
-
 def select(features: Array, target: Array, most: int = MOST_TERMS) -> Sparse:
     """The best of the models that forward selection leads through.
 
@@ -51,12 +39,13 @@ def select(features: Array, target: Array, most: int = MOST_TERMS) -> Sparse:
         target: (N,).
         most: largest number of columns.
     """
-    best = solve(features, target, ())
-    centred = features - features.mean(axis=0)
-    scale = np.linalg.norm(centred, axis=0)
-    left, residual, chosen = centred / np.maximum(scale, 1e-9), target - target.mean(), list[int]()
-    usable = scale > 1e-6
-    for _ in range(min(most, len(target) // 4)):
+    count = len(target)
+    left, residual, chosen = features - features.mean(axis=0), target - target.mean(), list[int]()
+    scale = np.linalg.norm(left, axis=0)
+    left /= np.maximum(scale, 1e-9)
+    usable, leverage = scale > 1e-6, np.full(count, 1.0 / count)
+    best_count, press, score = 0, *_judged(residual, leverage, 1)
+    for _ in range(min(most, count // 4)):
         norms = np.linalg.norm(left, axis=0)
         gain = np.where(usable & (norms > 0.05), np.abs(left.T @ residual) / np.maximum(norms, 1e-9), 0.0)
         column = int(gain.argmax())
@@ -66,10 +55,21 @@ def select(features: Array, target: Array, most: int = MOST_TERMS) -> Sparse:
         unit = left[:, column] / norms[column]
         residual = residual - unit * (unit @ residual)
         left = left - np.outer(unit, unit @ left)
+        leverage = leverage + unit**2
         usable[column] = False
-        found = solve(features, target, tuple(chosen))
-        if found.score < best.score:
-            best = found
-        elif len(chosen) > len(best.columns) + 2:
+        found = _judged(residual, leverage, len(chosen) + 1)
+        if found[1] < score:
+            best_count, press, score = len(chosen), *found
+        elif len(chosen) > best_count + 2:
             break
-    return best
+    columns = tuple(chosen[:best_count])
+    design = np.column_stack([np.ones(count), features[:, list(columns)]])
+    coefficients: Array = np.linalg.lstsq(design, target, rcond=1e-8)[0].astype(np.float64)
+    return Sparse(columns, coefficients, press, score)
+
+
+def _judged(residual: Array, leverage: Array, terms: int) -> tuple[Array, float]:
+    """(N,) leave-one-out errors of a least-squares fit, and its score."""
+    press = residual / (1.0 - np.minimum(leverage, 0.95))
+    count = len(residual)
+    return press, float(count * np.log((press @ press) / count + NOISE_M**2) + terms * np.log(count) * 2.0)

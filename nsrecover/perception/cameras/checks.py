@@ -10,9 +10,10 @@ camera tells.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
@@ -45,6 +46,7 @@ class PlausibleView:
             each.
         setup_agree_m: the same when a robot is set up: what was placed well is at most 2 cm off.
         flat: a colour image whose values differ by less, but for 1 % at either end, shows nothing.
+        missing_rows: largest share of rows of a colour image that are black although there is depth.
         wide_m: an object whose upper end is wider is furniture: two views may show different parts of it.
         readings: fewest depth readings of a working camera.
         unmasked: a view without masks that sees so many objects of the other views has no working segmenter; one or two
@@ -65,6 +67,7 @@ class PlausibleView:
     agree_m: float = 0.07
     setup_agree_m: float = 0.03
     flat: int = 16
+    missing_rows: float = 0.05
     wide_m: float = 0.25
     readings: int = 400
     unmasked: int = 3
@@ -125,13 +128,25 @@ def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
         readings = int(np.count_nonzero(depth > 0))
         if readings < RULES.readings:
             yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
-    for camera, colour in zip(observation.cameras, observation.rgb, strict=True):
-        low, high = np.quantile(colour.reshape(-1, 3), (0.01, 0.99), axis=0)
-        if (high - low).max() < RULES.flat:
-            found = "black" if high.max() < RULES.flat else "one"
-            yield SensorFinding(SensorProblem.COVERED, camera.name, f"a colour image of {found} colour")
+    for camera, colour, depth in zip(observation.cameras, observation.rgb, observation.depth_m, strict=True):
+        if found := _no_picture(colour, depth):
+            yield SensorFinding(SensorProblem.COVERED, camera.name, found)
+    for (one, first), (two, second) in combinations(zip(observation.cameras, observation.rgb, strict=True), 2):
+        if np.array_equal(first, second):
+            yield SensorFinding(SensorProblem.VIEWS_DISAGREE, f"{one.name} and {two.name}", "the same colour image")
     if not (observation.instances > 0).any():
         yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
+
+
+def _no_picture(colour: npt.NDArray[np.uint8], depth_m: FloatArray) -> str:
+    """What is wrong with a colour image that does not show what its depth shows; empty if nothing is."""
+    low, high = np.quantile(colour.reshape(-1, 3), (0.01, 0.99), axis=0)
+    if (high - low).max() < RULES.flat:
+        return f"a colour image of {'black' if high.max() < RULES.flat else 'one'} colour"
+    rows = (depth_m > 0).mean(axis=1) > 0.5  # rows beyond the lens, which rectified images have, have no depth
+    if (missing := float((rows & ~colour.any(axis=(1, 2))).mean())) > RULES.missing_rows:
+        return f"a colour image with {missing:.0%} of its rows black, where there is depth"
+    return ""
 
 
 def _bent_views(observation: Observation) -> Iterator[SensorFinding]:
@@ -209,14 +224,16 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
 
 
 def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
-    """Observations with the cameras in the orders that fit the images best."""
-    cameras = observation.cameras
+    """Observations with the cameras in the orders that fit the images best; a robot that is in view stays in view."""
+    cameras, robot = observation.cameras, _robot_seen(observation)
     for order in likely_orders(observation):
         names = ", ".join(cameras[i].name for i in order)
         finding = SensorFinding(
             SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
         )
-        yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
+        changed = replace(observation, cameras=tuple(cameras[i] for i in order))
+        if robot < EXCHANGE.robot_points or _robot_seen(changed) >= EXCHANGE.robot_points:
+            yield finding, changed
 
 
 def _reread(camera: Camera, pose: str) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -108,6 +107,10 @@ class _Detection:
         """Their number."""
         return int(self.mask.sum())
 
+    def surer_than(self, confidence: float) -> bool:
+        """Whether it was found with more confidence."""
+        return self.confidence is not None and self.confidence > confidence
+
 
 def instances_of(
     detections: Sequence[JsonMapping], height: int, width: int
@@ -188,24 +191,31 @@ def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Dete
         raise InvalidObservation(
             f"expected a whole `number` and a finite `confidence`, found {number} and {confidence} in detection {place}"
         )
-    return _Detection(whole, name, mask_of(given["segmentation"], height, width), sure)
+    return _Detection(whole, str(name), mask_of(given["segmentation"], height, width), sure)
 
 
 def _once_each(found: Sequence[_Detection]) -> list[_Detection]:
     """The detections without those of an object that was found with more confidence.
 
+    As detectors do it: only what is kept itself suppresses others.
+
     Raises:
         InvalidObservation: two show the same pixels with the same confidence, or without.
     """
-    kept = list(found)
-    for one, other in combinations(found, 2):
-        together = int((one.mask & other.mask).sum())
-        if together == 0 or together < SAME_OBJECT * (one.pixels + other.pixels - together):
+    kept = list[_Detection]()
+    for each in sorted(found, key=lambda one: -np.inf if one.confidence is None else -one.confidence):
+        same = [other for other in kept if _same_object(each, other)]
+        if any(each.confidence is not None and other.surer_than(each.confidence) for other in same):
             continue
-        if one.confidence is None or other.confidence is None or one.confidence == other.confidence:
+        if same:
             raise InvalidObservation(
-                f"expected each object once, found the same pixels as {one.name!r} and as {other.name!r}; give each "
+                f"expected each object once, found the same pixels as {same[0].name!r} and as {each.name!r}; give each "
                 "detection its `confidence`, or suppress overlapping ones of all classes in the detector"
             )
-        kept = [each for each in kept if each is not (one if one.confidence < other.confidence else other)]
-    return kept
+        kept.append(each)
+    return [each for each in found if any(each is one for one in kept)]
+
+
+def _same_object(one: _Detection, other: _Detection) -> bool:
+    together = int((one.mask & other.mask).sum())
+    return 0 < together >= SAME_OBJECT * (one.pixels + other.pixels - together)

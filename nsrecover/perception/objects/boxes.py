@@ -49,7 +49,8 @@ def scene_of_boxes(boxes: Boxes) -> SceneGraph:
             rows[row], oriented[row] = oriented_box(name, box)
     appearance = np.zeros((len(boxes), 0), np.float32)
     known = None if np.isnan(oriented).all() else oriented
-    return SceneGraph(tuple(boxes), appearance, rows, there, ~there, oriented=known)
+    names = tuple(str(name) if isinstance(name, str) else name for name in boxes)  # no np.str_ in messages
+    return SceneGraph(names, appearance, rows, there, ~there, oriented=known)
 
 
 def oriented_box(name: str, box: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -127,6 +128,7 @@ class BoxesPerceiver:
         """Same as `step`."""
         now = observation if isinstance(observation, SceneGraph) else scene_of_boxes(observation)
         if self._last is not None:
+            check_frame(now, first=False)
             now = _continued(self._last, now, expected)
         self._judge_orientations(now, expected)
         self._last = now

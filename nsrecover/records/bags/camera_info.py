@@ -71,7 +71,7 @@ def _same(one: Message, other: Message) -> bool:
 
 def distorts(message: Message) -> bool:
     """Whether raw images of a camera are not those of a pinhole."""
-    return message.distortion_model in FISHEYE or bool(len(message.d) and np.abs(message.d).max() > 1e-6)
+    return message.distortion_model in FISHEYE or bool(len(message.d) and not np.abs(message.d).max() <= 1e-6)
 
 
 def rectified_pixels(message: Message, topic: str, k: FloatArray, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
@@ -95,12 +95,26 @@ def pixels_of(
         raw: whether the image has the distortion of its lens.
 
     Raises:
-        InvalidRecording: the model of the distortion is not known.
+        InvalidRecording: the model of the distortion is not known, or it moves most of the image out.
     """
-    x, y = _bent(x, y, message, topic) if raw and distorts(message) else (x, y)
-    place = np.rint([y * k[1, 1] + k[1, 2], x * k[0, 0] + k[0, 2]]).astype(np.intp)
-    outside = (place < 0) | (place >= np.reshape(shape[:2], (2, 1, 1)))
-    return np.where(outside.any(0), -1, place)
+    place = _rounded(x, y, k, shape)
+    if not raw or not distorts(message):
+        return place
+    bent = _rounded(*_bent(x, y, message, topic), k, shape)
+    inside = place[0] >= 0
+    if (lost := float((bent[0][inside] < 0).sum())) > inside.sum() / 2:
+        raise InvalidRecording(
+            f"expected distortion that keeps most of the image on {topic}, found {np.round(message.d, 4).tolist()}, "
+            f"which moves {lost / inside.sum():.0%} of it out; calibrate the camera, or record rectified images"
+        )
+    return bent
+
+
+def _rounded(x: Floats, y: Floats, k: FloatArray, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    """Row and column (2, H, W) of rays behind the lens; -1 outside, and where the ray is no number."""
+    place = np.rint([y * k[1, 1] + k[1, 2], x * k[0, 0] + k[0, 2]])
+    inside = (place >= 0) & (place < np.reshape(shape[:2], (2, 1, 1)))
+    return np.where(inside.all(0), place, -1).astype(np.intp)
 
 
 def _bent(x: Floats, y: Floats, message: Message, topic: str) -> tuple[Floats, Floats]:

@@ -78,9 +78,11 @@ class TransformTree:
         """
         pose, age = self.pose_and_age(frame, moment)
         if age > slop_s:
+            far = f"the nearest transform {age:.3g} s away"
+            found = far if np.isfinite(age) else "them only before or only after it, although the frame moves"
             raise InvalidRecording(
-                f"expected transforms to {frame} within {slop_s:g} s of the moment {moment:.3f} s, found the nearest "
-                f"transform {age:.3g} s away; record /tf for the whole run, or publish what does not move on /tf_static"
+                f"expected transforms to {frame} within {slop_s:g} s of the moment {moment:.3f} s, found {found}; "
+                "record /tf for the whole run, or publish what does not move on /tf_static"
             )
         steps = [step for parent, step in self._fixed.values() if parent == frame.lstrip("/")]
         optical = [step for step in steps if np.abs(step[:3, :3] - BODY_TO_OPTICAL).max() < 0.05]

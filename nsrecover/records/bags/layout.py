@@ -28,7 +28,10 @@ DRIVERS: dict[str, Driver] = {
     "realsense": Driver(
         "/color/camera_info",
         ("/color/image_rect", "/color/image_rect_color", "/color/image_raw", "/color/image_color"),
-        ("/aligned_depth_to_color/image_rect", "/aligned_depth_to_color/image_raw", "/depth/image_raw", "/depth/image"),
+        (
+            *("/aligned_depth_to_color/image_rect", "/aligned_depth_to_color/image_raw"),
+            *("/depth/image_rect", "/depth/image_raw", "/depth/image"),
+        ),
     ),
     "openni": Driver(
         "/rgb/camera_info",
@@ -36,8 +39,8 @@ DRIVERS: dict[str, Driver] = {
         (
             *(f"/depth_registered/{way}image_rect{raw}" for raw in ("", "_raw") for way in ("", "hw_registered/")),
             *("/depth_registered/sw_registered/image_rect_raw", "/depth_registered/image_raw"),
-            *("/depth/depth_registered", "/depth_to_rgb/image_raw", "/depth_to_rgb/image_rect"),
-            *("/stereo/image_raw", "/stereo/image_rect", "/stereo/depth"),
+            *("/depth/depth_registered", "/depth_to_rgb/image_rect", "/depth_to_rgb/image_raw"),
+            *("/stereo/image_rect", "/stereo/image_raw", "/stereo/depth"),
         ),
     ),
     "zed": Driver("/left/camera_info", ("/left/image_rect_color", "/left/image_rect"), ("/depth/depth_registered",)),
@@ -48,7 +51,10 @@ DRIVERS: dict[str, Driver] = {
             *("/image_rect_color", "/image_color_rect", "/image_rect", "/image_raw", "/image", "/image_color"),
             *("/rgb", "/color_image"),
         ),
-        ("/image_depth_rect", "/depth/image_raw", "/depth_image", "/depth/image", "/depth_map", "/depth"),
+        (
+            *("/image_depth_rect", "/depth/image_rect", "/depth/image_raw", "/depth_image", "/depth/image"),
+            *("/depth_map", "/depth"),
+        ),
     ),
 }
 """Kind of names -> topics. `openni` has Astra, Azure Kinect, OAK and ZED's rgb, too; `gazebo` has Isaac Sim, Kinect 2
@@ -185,6 +191,7 @@ class Layout:
         for prefix, found in whole.items():
             masks = (found["masks"] or (_only_masks(topics) if len(whole) == 1 else None)) if masked else ""
             if masks is not None:
+                self._check_transforms(prefix, topics)
                 views[prefix] = ViewTopics(prefix, masks=masks, **{kind: str(found[kind]) for kind in KINDS[:3]})
         if len(views) > 1 and (bare := sorted({*KINDS} & self.roles.keys())):
             raise InvalidRecording(
@@ -197,6 +204,22 @@ class Layout:
         for prefix in sorted(meant - views.keys()) or (() if views else (_nearest(parts, topics),)):
             _refuse(prefix, [found for name, found in parts if name == prefix], topics)
         return tuple(views[prefix] for prefix in sorted(views))
+
+    def _check_transforms(self, prefix: str, topics: set[str]) -> None:
+        """Refuse a camera of another robot, whose transforms are not those that are read.
+
+        Raises:
+            InvalidRecording: the namespace of the camera has transforms of its own.
+        """
+        for name in ("/tf", "/tf_static"):
+            spaces = (topic.removesuffix(name) for topic in topics if topic.endswith(name))
+            own = max((space for space in spaces if f"{prefix}/".startswith(f"{space}/")), key=len, default="") + name
+            if name[1:] not in self.roles and own in topics and (read := self.shared(name, topics)) != own:
+                raise InvalidRecording(
+                    f"expected cameras of one robot, found {prefix} with its own transforms on {own} while {read} is "
+                    f"read; choose this robot with --namespace {own.removesuffix(name)}, the other one's cameras with "
+                    f"--cameras, or say --topic {read}={name[1:]} if it has all frames"
+                )
 
     def _chosen(self, name: str, prefixes: Sequence[str]) -> str:
         """The prefix that a user means, who may leave out its beginning."""
@@ -250,7 +273,7 @@ def _refuse(prefix: str, parts: Sequence[dict[str, str | None]], topics: set[str
     found = max(parts, key=lambda each: sum(map(bool, each.values())), default=dict.fromkeys(KINDS))
     lost = next(kind for kind in KINDS if not found.get(kind))
     known = DRIVERS["realsense"]
-    expected = {"colour": known.colour[::2], "depth": known.depth[1:3], "info": (known.info,), "masks": MASKS}[lost]
+    expected = {"colour": known.colour[::2], "depth": known.depth[1::2], "info": (known.info,), "masks": MASKS}[lost]
     raise InvalidRecording(
         f"expected the topic {' or '.join(prefix + ending for ending in expected)} for the {lost} of the camera "
         f"{prefix}, found none.{did_you_mean(prefix + expected[0], topics)} Record it, too; name another topic with "

@@ -33,6 +33,9 @@ FACTS = "/nsrecover/facts"
 ROBOT = "/nsrecover/robot"
 """What the robot knows of itself while it moves, many times a second; for running robots that are watched meanwhile."""
 
+MOST_TEXT = 4_000_000
+"""Largest accepted JSON in a message, bytes."""
+
 SLOP_S = 0.1
 """Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
 
@@ -368,7 +371,7 @@ def json_of(text: str, topic: str) -> JsonObject:
         InvalidRecording: it is none.
     """
     try:
-        document = parse_json(text)
+        document = parse_json(text, MOST_TEXT)
     except ValueError as problem:
         raise InvalidRecording(f"expected JSON on {topic}, found {text[:40]!r} ({problem})") from problem
     if not isinstance(document, dict):

@@ -16,7 +16,7 @@ from nsrecover.records.arrays import BOMB_BYTES, BOMB_TIMES, MAX_BYTES
 from nsrecover.records.bags.images import Message
 from nsrecover.records.reading import readable
 from nsrecover.util.extras import needs_extra
-from nsrecover.util.untrusted_json import read_text
+from nsrecover.util.untrusted_yaml import read_yaml
 
 ZSTD = ".zstd"
 _PIECE = 1_000_000
@@ -158,7 +158,7 @@ def _place(path: Path, stack: ExitStack) -> Path:
                 f"expected a ROS 2 bag at {path}, found no metadata.yaml; `ros2 bag reindex {path}` writes it"
             )
         return path
-    document = yaml.safe_load(read_text(about, _MOST_METADATA))[SECTION]
+    document = read_yaml(about, _MOST_METADATA)[SECTION]
     if path.is_file() and [Path(each).name for each in document["relative_file_paths"]] != [path.name]:
         return path
     topics = document["topics_with_message_count"]

@@ -11,7 +11,7 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.serving.reports.answers import parted
+from nsrecover.explanation.why import why
 from nsrecover.serving.reports.build import moments_of
 from nsrecover.serving.reports.media import Photo, Polygon
 from nsrecover.serving.reports.model import MarkedAs, Outline
@@ -94,8 +94,9 @@ def card_of(episode: Episode, words: Wording, recovery: Recovery, observation: o
         observation: what was seen last; its photographs are shown, if it has any.
     """
     moment = moments_of(episode, words, first=len(episode.records) - 1)[-1]
-    what, why = parted(moment, words.domain)
-    cause = tuple(line.text for line in (*what[:2], *why[:1]))
+    told = moment.explanation.sentences[:1] if moment.explanation is not None else ()
+    causes = why(moment.found, moment.turn.by_hand, words.domain)[:1]
+    cause = tuple(each.text for each in (*told, *causes))
     return Card(cause, summary_of(episode, recovery), sketch_of(episode, recovery, observation))
 
 

@@ -17,7 +17,6 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.records import episode_log
-from nsrecover.serving.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media, sounds_of
 from nsrecover.serving.reports.model import (
     KIND_WORDS,
@@ -31,6 +30,7 @@ from nsrecover.serving.reports.model import (
     ReportStep,
     Sound,
 )
+from nsrecover.serving.reports.moments import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.serving.reports.pictures import Album, data_uri, outlines
 from nsrecover.serving.reports.scenes import BoxScenes, FactScenes
 from nsrecover.serving.reports.way import way_of
@@ -102,7 +102,7 @@ def report_of(
         summary=summary_of(episode, moments, words, judgement),
         outcome=outcome,
         outcome_kind=outcome_kind,
-        answers=answers_of(episode, moments, words, judgement),
+        answers=answers_of(episode, moments, words.domain, judgement),
         steps=steps,
         shown=shown,
         way=way_of(episode, words),

@@ -29,6 +29,9 @@ _SPOILING_TRIES = 14
 """Faults that are tried in a kitchen of H3 at most."""
 _SEVERAL = (2, 3, 4)
 """Numbers of failures in an episode of H2."""
+Failed = tuple[Sequence[Fault], Sequence[HouseholdError]]
+"""Faults and errors of an episode."""
+Episodes = Sequence[Failed]
 
 
 @dataclass
@@ -71,9 +74,7 @@ class HouseholdDataset:
     per_kitchen: int
     tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """Faults and errors of the episodes of a kitchen; None if it does not offer enough."""
         raise NotImplementedError
 
@@ -186,12 +187,10 @@ class SingleFailures(HouseholdDataset):
     episodes: int = 1000
     per_kitchen: int = 10
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """Kinds in random order, each once, and then again if the kitchen offers fewer than needed."""
         kinds = [kind for kind in FAULTS.values() if kind.fault_class is not FaultClass.IRREVERSIBLE]
-        found = list[tuple[Sequence[Fault], Sequence[HouseholdError]]]()
+        found = list[Failed]()
         seen = set[Fault]()
         order = [kinds[int(i)] for i in rng.permutation(len(kinds))]
         for kind in order * 3:
@@ -216,14 +215,12 @@ class SeveralFailures(HouseholdDataset):
     episodes: int = 300
     per_kitchen: int = 3
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """Random kinds but those that alter the plan or cannot be undone; the goal can be reached after every one."""
         kinds = [
             kind for kind in FAULTS.values() if kind.fault_class not in (FaultClass.IRREVERSIBLE, FaultClass.PLANNING)
         ]
-        found = list[tuple[Sequence[Fault], Sequence[HouseholdError]]]()
+        found = list[Failed]()
         for number in range(self.per_kitchen):
             count = _SEVERAL[(kitchen * self.per_kitchen + number) % len(_SEVERAL)]
             faults, errors, free = list[Fault](), list[HouseholdError](), list(range(len(trunk.spec.plan)))
@@ -255,9 +252,7 @@ class IrreversibleFailures(HouseholdDataset):
     per_kitchen: int = 2
     tasks: tuple[str, ...] = ("T2", "T3", "T4", "T5", "T6", "T7", "T9", "T10")
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """The look-alike is of the same kind if the kitchen offers that, otherwise of another one."""
         kinds = [kind for kind in FAULTS.values() if kind.fault_class is FaultClass.IRREVERSIBLE] + [FAULTS["dropped"]]
         steps = range(len(trunk.spec.plan))
@@ -267,7 +262,7 @@ class IrreversibleFailures(HouseholdDataset):
         needed = {term for condition in goal_of(trunk.spec) for term in condition[1:]}
         tried: dict[Fault, HouseholdError | None] = {}
 
-        def first(reachable: bool, ordered: Iterable[Fault]) -> tuple[Sequence[Fault], Sequence[HouseholdError]] | None:
+        def first(reachable: bool, ordered: Iterable[Fault]) -> Failed | None:
             for fault in ordered:
                 if fault not in tried:
                     if len(tried) == _SPOILING_TRIES:
@@ -302,9 +297,7 @@ class SavableFailures(HouseholdDataset):
     per_kitchen: int = 2
     tasks: tuple[str, ...] = ("T7",)
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """One before the first action and one later, or two of one kind if the kitchen offers only that."""
         found = dict[Fault, HouseholdError]()
         for kind in (FAULTS["filled_at_start"], FAULTS["wrong_liquid"]) * 2:
@@ -338,9 +331,7 @@ class NoFailures(HouseholdDataset):
     episodes: int = 200
     per_kitchen: int = 1
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """Every kitchen."""
         return [((), tuple(trunk.natural_errors()))]
 
@@ -358,9 +349,7 @@ class IrreversibleCases(HouseholdDataset):
     per_kitchen: int = 1
     tasks: tuple[str, ...] = tuple(task for task, _ in CASES)
 
-    def draw(
-        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
-    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+    def draw(self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort) -> Episodes | None:
         """The case of the kitchen, if the goal is within reach and the failure shows, or the plan loses the goal."""
         spec, start = trunk.spec, trunk.snapshots[0]
         fault = CASES[kitchen % len(CASES)][1](spec)

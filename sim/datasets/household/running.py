@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from sim.datasets.household.checkpoint import Checkpoint
 from sim.datasets.household.spec import HouseholdEpisode
 from sim.datasets.household.truth import HouseholdError, judged, reachable

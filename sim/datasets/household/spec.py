@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from nsrecover.core.actions import Plan
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household.truth import HouseholdError
-from sim.datasets.spec import parsed_episodes
+from sim.datasets.spec import parsed_episodes, parsing
 from sim.kitchen.faults import Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.tasks import TaskSpec, draw_task
@@ -108,12 +108,7 @@ class HouseholdEpisode:
         Raises:
             InvalidConfiguration: the line is not an episode of this schema.
         """
-        try:
-            data = json.loads(line)
-            if data["schema"] != SCHEMA:
-                raise InvalidConfiguration(
-                    f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
-                )
+        with parsing(line, "an error dataset of the kitchen", (SCHEMA,)) as data:
             return cls(
                 dataset=str(data["dataset"]),
                 number=int(data["number"]),
@@ -127,13 +122,6 @@ class HouseholdEpisode:
                     for item in data["errors"]
                 ),
             )
-        except NsrecoverError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise InvalidConfiguration(
-                f"expected an episode of an error dataset of the kitchen, found a line that is none ({problem!r}); "
-                "generate the dataset again"
-            ) from None
 
 
 def read_episodes(path: str | Path) -> Iterator[HouseholdEpisode]:

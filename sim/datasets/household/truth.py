@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action
-from nsrecover.core.facts import StateFact
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Action, RecoveryStatus, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of

@@ -120,6 +120,21 @@ class Fault(AnyFault[Moment]):
 
 
 @dataclass(frozen=True)
+class OfOne(Fault):
+    """A fault that acts on one thing or fixture.
+
+    Attributes:
+        name: of it.
+    """
+
+    name: str
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The thing or fixture."""
+        return frozenset({self.name})
+
+
+@dataclass(frozen=True)
 class OfAction(Fault):
     """A fault that keeps an action from changing what it should."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.kinds import Trait, traits_of
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import FaultClass, OfOne
 from sim.kitchen.faults.choosing import bystanders, centre_of, free_things, one_of, picked_later, rounded, stands
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.floor_plan import FloorPlan
@@ -29,22 +29,14 @@ _TRIES = 60
 
 
 @dataclass(frozen=True)
-class PutFault(Fault):
+class PutFault(OfOne, fault_class=FaultClass.EXECUTION):
     """After an action, a person puts a thing somewhere.
 
     Attributes:
-        name: of the thing.
         bottom: where the middle of its bottom is put, metres.
     """
 
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-
-    name: str
     bottom: Vector
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing."""
-        return frozenset({self.name})
 
     def after(self, person: Person, action: Action) -> None:
         """Put it there."""
@@ -52,15 +44,12 @@ class PutFault(Fault):
 
 
 @dataclass(frozen=True)
-class Blocked(PutFault):
+class Blocked(PutFault, meaning="something stands on top or in front of what the robot has to take"):
     """Something is put on top or in front of what a later action takes, so that no hand gets there.
 
     Attributes:
         later: number of that action.
     """
-
-    kind: ClassVar[str] = "blocked"
-    meaning: ClassVar[str] = "something stands on top or in front of what the robot has to take"
 
     later: int
 
@@ -100,11 +89,8 @@ class Blocked(PutFault):
 
 
 @dataclass(frozen=True)
-class Occupied(PutFault):
+class Occupied(PutFault, meaning="something stands where the robot has to put a thing"):
     """Something is put where a later action puts something, and there is room for one thing only."""
-
-    kind: ClassVar[str] = "occupied"
-    meaning: ClassVar[str] = "something stands where the robot has to put a thing"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -133,15 +119,12 @@ class Occupied(PutFault):
 
 
 @dataclass(frozen=True)
-class OutOfReach(PutFault):
+class OutOfReach(PutFault, meaning="what the robot has to take lies on the floor, out of its reach"):
     """What a later action takes lies on the floor, where the arm does not reach.
 
     Attributes:
         later: number of that action.
     """
-
-    kind: ClassVar[str] = "out_of_reach"
-    meaning: ClassVar[str] = "what the robot has to take lies on the floor, out of its reach"
 
     later: int
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import UnknownObject, require_known
-from sim.kitchen.faults.base import START, Fault, FaultClass
+from sim.kitchen.faults.base import START, FaultClass, OfOne
 from sim.kitchen.faults.choosing import bystanders, one_of, used_by
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.scenes import KitchenSpec, ThingSpec
@@ -23,28 +23,13 @@ _FILL = (0.4, 0.8)
 
 
 @dataclass(frozen=True)
-class AtStart(Fault):
-    """Something is not as it should be before the first action.
-
-    Attributes:
-        name: of the thing.
-    """
-
-    fault_class: ClassVar[FaultClass] = FaultClass.INITIAL
-
-    name: str
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing."""
-        return frozenset({self.name})
+class AtStart(OfOne, fault_class=FaultClass.INITIAL):
+    """Something is not as it should be before the first action."""
 
 
 @dataclass(frozen=True)
-class DirtyAtStart(AtStart):
+class DirtyAtStart(AtStart, meaning="a vessel is dirty before the first action"):
     """A vessel is dirty."""
-
-    kind: ClassVar[str] = "dirty_at_start"
-    meaning: ClassVar[str] = "a vessel is dirty before the first action"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -59,16 +44,13 @@ class DirtyAtStart(AtStart):
 
 
 @dataclass(frozen=True)
-class FilledAtStart(AtStart):
+class FilledAtStart(AtStart, meaning="wine or coffee, for instance, is in a vessel before the first action"):
     """A liquid is in a vessel.
 
     Attributes:
         liquid: which.
         litres: how much.
     """
-
-    kind: ClassVar[str] = "filled_at_start"
-    meaning: ClassVar[str] = "wine or coffee, for instance, is in a vessel before the first action"
 
     liquid: str
     litres: float
@@ -98,15 +80,12 @@ class FilledAtStart(AtStart):
 
 
 @dataclass(frozen=True)
-class OccupiedAtStart(AtStart):
+class OccupiedAtStart(AtStart, meaning="a potato, for instance, is on the pan before the first action"):
     """A piece of food is in a vessel that should be empty.
 
     Attributes:
         vessel: name of the vessel.
     """
-
-    kind: ClassVar[str] = "occupied_at_start"
-    meaning: ClassVar[str] = "a potato, for instance, is on the pan before the first action"
 
     vessel: str
 

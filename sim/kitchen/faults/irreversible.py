@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.kinds import Trait, traits_of
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import Fault, FaultClass, OfOne
 from sim.kitchen.faults.choosing import free_things, one_of
 from sim.kitchen.faults.initial import LIQUIDS
 from sim.kitchen.faults.moment import Moment
-from sim.kitchen.faults.people import OfOne
 from sim.kitchen.person import Person
 from sim.kitchen.things import FRAGILE, Form
 from sim.kitchen.truth import piece_name
@@ -24,10 +23,8 @@ _SERVING_L = 0.15
 
 
 @dataclass(frozen=True)
-class Irreversible(OfOne):
+class Irreversible(OfOne, fault_class=FaultClass.IRREVERSIBLE):
     """Something that cannot be undone happens to one thing or fixture after an action."""
-
-    fault_class: ClassVar[FaultClass] = FaultClass.IRREVERSIBLE
 
     @classmethod
     def candidates(cls, moment: Moment) -> list[str]:
@@ -47,15 +44,12 @@ class Irreversible(OfOne):
 
 
 @dataclass(frozen=True)
-class WrongLiquid(Irreversible):
+class WrongLiquid(Irreversible, meaning="wine or coffee is poured on the plant, or into a vessel"):
     """A person pours something else than water on a plant, or into a vessel.
 
     Attributes:
         liquid: which.
     """
-
-    kind: ClassVar[str] = "wrong_liquid"
-    meaning: ClassVar[str] = "wine or coffee is poured on the plant, or into a vessel"
 
     liquid: str
 
@@ -83,11 +77,8 @@ class WrongLiquid(Irreversible):
 
 
 @dataclass(frozen=True)
-class Cooked(Irreversible):
+class Cooked(Irreversible, meaning="an egg, a potato or a tomato is cooked"):
     """A person cooks food."""
-
-    kind: ClassVar[str] = "cooked"
-    meaning: ClassVar[str] = "an egg, a potato or a tomato is cooked"
 
     @classmethod
     def candidates(cls, moment: Moment) -> list[str]:
@@ -101,11 +92,8 @@ class Cooked(Irreversible):
 
 
 @dataclass(frozen=True)
-class Sliced(Irreversible):
+class Sliced(Irreversible, meaning="a tomato, an apple or a bread is sliced"):
     """A person slices food."""
-
-    kind: ClassVar[str] = "sliced"
-    meaning: ClassVar[str] = "a tomato, an apple or a bread is sliced"
 
     @classmethod
     def candidates(cls, moment: Moment) -> list[str]:
@@ -124,15 +112,12 @@ class Sliced(Irreversible):
 
 
 @dataclass(frozen=True)
-class Broken(Irreversible):
+class Broken(Irreversible, meaning="a glass, a dish or an egg falls down and breaks"):
     """A person pushes something fragile over the edge of what it stands on.
 
     Attributes:
         towards: point beyond the edge to which it is pushed, x and y, metres.
     """
-
-    kind: ClassVar[str] = "broken"
-    meaning: ClassVar[str] = "a glass, a dish or an egg falls down and breaks"
 
     towards: tuple[float, float]
 
@@ -164,15 +149,12 @@ class Broken(Irreversible):
 
 
 @dataclass(frozen=True)
-class Toppled(Irreversible):
+class Toppled(Irreversible, meaning="a mug, a cup or a glass is knocked over, and what was in it runs out"):
     """A person knocks a vessel over, which the robot cannot set upright.
 
     Attributes:
         heading: direction in which its top points afterwards, radians.
     """
-
-    kind: ClassVar[str] = "toppled"
-    meaning: ClassVar[str] = "a mug, a cup or a glass is knocked over, and what was in it runs out"
 
     heading: float
 
@@ -199,16 +181,13 @@ class Toppled(Irreversible):
 
 
 @dataclass(frozen=True)
-class Overheated(Irreversible):
+class Overheated(Irreversible, meaning="food is left on an active burner, or bread in the toaster, until it is burnt"):
     """Food stays in or on an appliance that runs, for too long.
 
     Attributes:
         seconds: simulated time for which it stays.
         sticks: whether the appliance, a toaster, does not turn itself off when its bread is done.
     """
-
-    kind: ClassVar[str] = "overheated"
-    meaning: ClassVar[str] = "food is left on an active burner, or bread in the toaster, until it is burnt"
 
     seconds: float
     sticks: bool = False
@@ -248,16 +227,14 @@ class Overheated(Irreversible):
 
 
 @dataclass(frozen=True)
-class CrackedElsewhere(Fault):
+class CrackedElsewhere(
+    Fault, fault_class=FaultClass.IRREVERSIBLE, meaning="an egg is cracked into the pot instead of the pan"
+):
     """The robot puts a cracked egg into another vessel.
 
     Attributes:
         vessel: name of the other vessel.
     """
-
-    kind: ClassVar[str] = "cracked_elsewhere"
-    fault_class: ClassVar[FaultClass] = FaultClass.IRREVERSIBLE
-    meaning: ClassVar[str] = "an egg is cracked into the pot instead of the pan"
 
     vessel: str
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import Fault, FaultClass, OfOne
 from sim.kitchen.faults.choosing import (
     bystanders,
     centre_of,
@@ -32,34 +32,18 @@ _OPENED = 0.9
 
 
 @dataclass(frozen=True)
-class OfOne(Fault):
-    """Something happens to one thing or fixture after an action.
-
-    Attributes:
-        name: of it.
-    """
-
-    fault_class: ClassVar[FaultClass] = FaultClass.PERSON
-
-    name: str
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The thing or fixture."""
-        return frozenset({self.name})
+class ByPerson(OfOne, fault_class=FaultClass.PERSON):
+    """Something happens to one thing or fixture after an action."""
 
 
 @dataclass(frozen=True)
-class Midway(Fault):
+class Midway(Fault, fault_class=FaultClass.PERSON, meaning="a person acts while the robot moves"):
     """What otherwise happens after an action happens while the robot moves.
 
     Attributes:
         what: happens.
         after_s: simulated time since the action began.
     """
-
-    kind: ClassVar[str] = "midway"
-    fault_class: ClassVar[FaultClass] = FaultClass.PERSON
-    meaning: ClassVar[str] = "a person acts while the robot moves"
 
     what: Fault
     after_s: float
@@ -78,11 +62,8 @@ class Midway(Fault):
 
 
 @dataclass(frozen=True)
-class DoorOpened(OfOne):
+class DoorOpened(ByPerson, meaning="a person opens a door or drawer"):
     """A person opens a door or drawer."""
-
-    kind: ClassVar[str] = "door_opened"
-    meaning: ClassVar[str] = "a person opens a door or drawer"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -96,11 +77,8 @@ class DoorOpened(OfOne):
 
 
 @dataclass(frozen=True)
-class DoorClosed(OfOne):
+class DoorClosed(ByPerson, meaning="a person closes a door or drawer"):
     """A person closes a door or drawer."""
-
-    kind: ClassVar[str] = "door_closed"
-    meaning: ClassVar[str] = "a person closes a door or drawer"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -114,16 +92,15 @@ class DoorClosed(OfOne):
 
 
 @dataclass(frozen=True)
-class Taken(OfOne):
+class Taken(
+    ByPerson, meaning="a person takes a thing that the plan needs and puts it down on another worktop or table"
+):
     """A person takes a thing and puts it down elsewhere.
 
     Attributes:
         bottom: where the middle of its bottom is put, metres.
         yaw: of the thing there, radians.
     """
-
-    kind: ClassVar[str] = "taken"
-    meaning: ClassVar[str] = "a person takes a thing that the plan needs and puts it down on another worktop or table"
 
     bottom: Vector
     yaw: float
@@ -144,16 +121,13 @@ class Taken(OfOne):
 
 
 @dataclass(frozen=True)
-class Added(OfOne):
+class Added(ByPerson, meaning="a person puts something into a vessel, into the sink or on a burner"):
     """A person puts a thing into a vessel, into the sink or on a burner.
 
     Attributes:
         target: name of the vessel or fixture.
         bottom: where the middle of the bottom of the thing is put, metres.
     """
-
-    kind: ClassVar[str] = "added"
-    meaning: ClassVar[str] = "a person puts something into a vessel, into the sink or on a burner"
 
     target: str
     bottom: Vector
@@ -186,15 +160,12 @@ class Added(OfOne):
 
 
 @dataclass(frozen=True)
-class Switched(OfOne):
+class Switched(ByPerson, meaning="a person turns something on or off"):
     """A person turns something on or off.
 
     Attributes:
         on: whether it runs afterwards.
     """
-
-    kind: ClassVar[str] = "switched"
-    meaning: ClassVar[str] = "a person turns something on or off"
 
     on: bool
 
@@ -210,11 +181,8 @@ class Switched(OfOne):
 
 
 @dataclass(frozen=True)
-class ApplianceStopped(OfOne):
+class ApplianceStopped(ByPerson, meaning="an appliance stops by itself"):
     """An appliance turns itself off."""
-
-    kind: ClassVar[str] = "appliance_stopped"
-    meaning: ClassVar[str] = "an appliance stops by itself"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -228,11 +196,8 @@ class ApplianceStopped(OfOne):
 
 
 @dataclass(frozen=True)
-class ApplianceStarted(OfOne):
+class ApplianceStarted(ByPerson, meaning="an appliance starts by itself"):
     """An appliance turns itself on."""
-
-    kind: ClassVar[str] = "appliance_started"
-    meaning: ClassVar[str] = "an appliance starts by itself"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -251,17 +216,13 @@ class ApplianceStarted(OfOne):
 
 
 @dataclass(frozen=True)
-class Helped(Fault):
+class Helped(Fault, fault_class=FaultClass.PERSON, meaning="a person does what a later step of the plan would do"):
     """A person does what a later action of the plan would do.
 
     Attributes:
         later: that action: opening, closing, switching, or putting something on a surface.
         bottom: where the middle of the bottom of the thing is put, metres; zeros if nothing is put.
     """
-
-    kind: ClassVar[str] = "helped"
-    fault_class: ClassVar[FaultClass] = FaultClass.PERSON
-    meaning: ClassVar[str] = "a person does what a later step of the plan would do"
 
     later: Action
     bottom: Vector = (0.0, 0.0, 0.0)

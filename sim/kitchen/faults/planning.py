@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.domains.household.kinds import CATEGORIES
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import Fault, FaultClass, Mistake, OfAction
+from sim.kitchen.faults.base import FaultClass, Mistake, OfAction, OfOne
 from sim.kitchen.faults.choosing import one_of, replaced, similar
 from sim.kitchen.faults.moment import Moment
 
 
 @dataclass(frozen=True)
-class MissingStep(OfAction):
+class MissingStep(OfAction, fault_class=FaultClass.PLANNING, meaning="the plan lacks a step"):
     """The plan lacks an action."""
-
-    kind: ClassVar[str] = "missing_step"
-    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
-    meaning: ClassVar[str] = "the plan lacks a step"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -34,12 +30,8 @@ class MissingStep(OfAction):
 
 
 @dataclass(frozen=True)
-class WrongOrder(OfAction):
+class WrongOrder(OfAction, fault_class=FaultClass.PLANNING, meaning="two steps of the plan are in the wrong order"):
     """Two actions that follow one another are in the wrong order."""
-
-    kind: ClassVar[str] = "wrong_order"
-    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
-    meaning: ClassVar[str] = "two steps of the plan are in the wrong order"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -53,24 +45,16 @@ class WrongOrder(OfAction):
 
 
 @dataclass(frozen=True)
-class AddedSteps(Fault):
+class AddedSteps(
+    OfOne, fault_class=FaultClass.PLANNING, meaning="the plan slices a tomato, for instance, that is to be served whole"
+):
     """The plan has steps that the task does not need and that spoil its food.
 
     Attributes:
-        name: of the food.
         steps: the steps, as text.
     """
 
-    kind: ClassVar[str] = "added_steps"
-    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
-    meaning: ClassVar[str] = "the plan slices a tomato, for instance, that is to be served whole"
-
-    name: str
     steps: tuple[str, ...]
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The food."""
-        return frozenset({self.name})
 
     def altered(self, plan: Plan) -> Plan:
         """The plan with the steps before that of the moment."""
@@ -79,12 +63,8 @@ class AddedSteps(Fault):
 
 
 @dataclass(frozen=True)
-class WrongInPlan(Mistake):
+class WrongInPlan(Mistake, fault_class=FaultClass.PLANNING, meaning="the plan names a wrong thing or place"):
     """From one step on, the plan names a wrong thing or place."""
-
-    kind: ClassVar[str] = "wrong_in_plan"
-    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
-    meaning: ClassVar[str] = "the plan names a wrong thing or place"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -98,16 +78,14 @@ class WrongInPlan(Mistake):
 
 
 @dataclass(frozen=True)
-class AmbiguousReference(Mistake):
+class AmbiguousReference(
+    WrongInPlan, meaning="the plan says `container`, for instance, and the robot takes the wrong one"
+):
     """From one step on, the plan uses a word that several things or places can mean, and the robot takes a wrong one.
 
     Attributes:
         word: in the plan.
     """
-
-    kind: ClassVar[str] = "ambiguous_reference"
-    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
-    meaning: ClassVar[str] = "the plan says `container`, for instance, and the robot takes the wrong one"
 
     word: str
 
@@ -123,10 +101,6 @@ class AmbiguousReference(Mistake):
         words = sorted(word for word, nouns in CATEGORIES.items() if {noun(old), noun(new)} <= nouns)
         word = one_of(rng, words)
         return None if word is None else cls(moment.step, old, new, word)
-
-    def altered(self, plan: Plan) -> Plan:
-        """The plan as the robot understands it."""
-        return replaced(plan, self.old, self.new, self.at_step)
 
 
 def _mistaken(moment: Moment, rng: np.random.Generator, names: tuple[str, ...]) -> tuple[str, str] | None:

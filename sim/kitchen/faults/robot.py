@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -22,14 +22,12 @@ _DOORS = ("open_obj", "close_obj")
 
 
 @dataclass(frozen=True)
-class Lost(Fault):
+class Lost(Fault, fault_class=FaultClass.EXECUTION):
     """The fingers lose their force.
 
     Attributes:
         after_s: simulated time since the action began; if nothing is held then, it strikes as soon as something is.
     """
-
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
 
     after_s: float
 
@@ -40,11 +38,8 @@ class Lost(Fault):
 
 
 @dataclass(frozen=True)
-class Dropped(Lost):
+class Dropped(Lost, meaning="the robot drops a thing while it carries it to its place"):
     """The fingers lose their force while the robot carries something."""
-
-    kind: ClassVar[str] = "dropped"
-    meaning: ClassVar[str] = "the robot drops a thing while it carries it to its place"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -58,11 +53,8 @@ class Dropped(Lost):
 
 
 @dataclass(frozen=True)
-class Slipped(Lost):
+class Slipped(Lost, meaning="a thing slips out of the gripper while the robot lifts it"):
     """The fingers lose their force soon after they have taken something."""
-
-    kind: ClassVar[str] = "slipped"
-    meaning: ClassVar[str] = "a thing slips out of the gripper while the robot lifts it"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -73,16 +65,16 @@ class Slipped(Lost):
 
 
 @dataclass(frozen=True)
-class FailedGrasp(Fault):
+class FailedGrasp(
+    Fault,
+    fault_class=FaultClass.EXECUTION,
+    meaning="the gripper closes in front of a thing and does not get hold of it",
+):
     """The hand stops short of a thing, and the fingers close on nothing.
 
     Attributes:
         short_m: distance to where it should be, metres.
     """
-
-    kind: ClassVar[str] = "failed_grasp"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "the gripper closes in front of a thing and does not get hold of it"
 
     short_m: float
 
@@ -102,12 +94,8 @@ class FailedGrasp(Fault):
 
 
 @dataclass(frozen=True)
-class FailedAction(OfAction):
+class FailedAction(OfAction, fault_class=FaultClass.EXECUTION, meaning="the arm stops before it has done anything"):
     """The arm stops as soon as it has reached the beginning of its motion."""
-
-    kind: ClassVar[str] = "failed_action"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "the arm stops before it has done anything"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -122,16 +110,16 @@ class FailedAction(OfAction):
 
 
 @dataclass(frozen=True)
-class WrongPose(OfAction):
+class WrongPose(
+    OfAction,
+    fault_class=FaultClass.EXECUTION,
+    meaning="the robot perceives a thing or place some centimetres from where it is",
+):
     """The robot believes that a thing or place is a little elsewhere.
 
     Attributes:
         offset_m: horizontal error along x and y, metres.
     """
-
-    kind: ClassVar[str] = "wrong_pose"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "the robot perceives a thing or place some centimetres from where it is"
 
     offset_m: tuple[float, float]
 
@@ -152,12 +140,10 @@ class WrongPose(OfAction):
 
 
 @dataclass(frozen=True)
-class WrongObject(Mistake):
+class WrongObject(
+    Mistake, fault_class=FaultClass.EXECUTION, meaning="the robot mistakes another thing or place for the right one"
+):
     """The robot mistakes something else for what it is told to act on."""
-
-    kind: ClassVar[str] = "wrong_object"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "the robot mistakes another thing or place for the right one"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -183,16 +169,12 @@ def _has(moment: Moment, operator: str, name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class DoorAjar(Fault):
+class DoorAjar(Fault, fault_class=FaultClass.EXECUTION, meaning="a door or drawer stays partly open"):
     """The robot lets a door or drawer go before it is closed.
 
     Attributes:
         share: of the way after which it does.
     """
-
-    kind: ClassVar[str] = "door_ajar"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "a door or drawer stays partly open"
 
     share: float
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause
 from nsrecover.domains.tabletop.relations import TABLE, resting_on, supporter
 from sim.common.rotations import rotation_about
 from sim.tabletop.fault_context import FaultContext
@@ -42,16 +41,12 @@ GONE_M = 0.03
 
 
 @dataclass(frozen=True)
-class Drop(Fault):
+class Drop(Fault, error_class=ErrorClass.GRASP, cause=Cause.DROPPED):
     """The fingers lose their force while the arm moves sideways, and the object falls.
 
     Attributes:
         progress: share of the transport's time after which it happens, 0 to 1.
     """
-
-    kind: ClassVar[str] = "drop"
-    error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
-    cause: ClassVar[Cause] = Cause.DROPPED
 
     progress: float = 0.5
 
@@ -83,7 +78,7 @@ class Drop(Fault):
 
 
 @dataclass(frozen=True)
-class Slip(Fault):
+class Slip(Fault, error_class=ErrorClass.GRASP, cause=Cause.NOT_LIFTED):
     """The fingers lose their force during the lift, and the object slides out of them.
 
     An object weighs 0.2 to 1.2 newtons; twice the force times the friction (1.5 for a good pad) holds it. The physics
@@ -94,10 +89,6 @@ class Slip(Fault):
         force_n: remaining force of each finger, newtons.
         friction: remaining friction of the pads.
     """
-
-    kind: ClassVar[str] = "slip"
-    error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
-    cause: ClassVar[Cause] = Cause.NOT_LIFTED
 
     progress: float = 0.4
     force_n: float = 0.0
@@ -133,11 +124,8 @@ def _press_on(context: FaultContext, action: Action) -> None:
 
 
 @dataclass(frozen=True)
-class DropClosing(Drop):
+class DropClosing(Drop, needs_arm=True):
     """As `Drop`, but the fingers close when the object has left them; there, they stay slack."""
-
-    kind: ClassVar[str] = "drop_closing"
-    needs_arm: ClassVar[bool] = True
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Remove the friction, and the force until the object has left the fingers."""
@@ -147,11 +135,8 @@ class DropClosing(Drop):
 
 
 @dataclass(frozen=True)
-class SlipClosing(Slip):
+class SlipClosing(Slip, needs_arm=True):
     """As `Slip`, but the fingers close when the object has left them; there, they stay slack."""
-
-    kind: ClassVar[str] = "slip_closing"
-    needs_arm: ClassVar[bool] = True
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Reduce friction, and the force until the object has left the fingers."""
@@ -171,16 +156,12 @@ HAND_M = 0.03
 
 
 @dataclass(frozen=True)
-class MissedGrasp(Fault):
+class MissedGrasp(Fault, error_class=ErrorClass.GRASP, cause=Cause.NOT_LIFTED):
     """The controller's estimate of the object is wrong; the fingers close next to it or above it.
 
     Attributes:
         offset_m: estimated minus true place, along x, y and z.
     """
-
-    kind: ClassVar[str] = "missed_grasp"
-    error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
-    cause: ClassVar[Cause] = Cause.NOT_LIFTED
 
     offset_m: tuple[float, float, float]
 
@@ -221,7 +202,7 @@ TALL_M = 0.085
 
 
 @dataclass(frozen=True)
-class Misled(Fault):
+class Misled(Fault, error_class=ErrorClass.MOTION, cause=Cause.TOPPLED, needs_arm=True):
     """For one action, the pose estimates of some objects are wrong, and the arm relies on them.
 
     With `height_share` below 1 the estimated tower is lower than the true one, and the arm hits it.
@@ -231,11 +212,6 @@ class Misled(Fault):
         offset_m: estimated minus true place.
         height_share: estimated height as a share of the true one.
     """
-
-    kind: ClassVar[str] = "misled"
-    error_class: ClassVar[ErrorClass] = ErrorClass.MOTION
-    cause: ClassVar[Cause] = Cause.TOPPLED
-    needs_arm: ClassVar[bool] = True
 
     names: tuple[str, ...]
     offset_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -327,16 +303,12 @@ ROOM_M = 0.012
 
 
 @dataclass(frozen=True)
-class OffsetPlacement(Fault):
+class OffsetPlacement(Fault, error_class=ErrorClass.OUTCOME, cause=Cause.MISPLACED):
     """The object is placed next to its goal: it tips off its support, or stands at a wrong place on the table.
 
     Attributes:
         offset_m: displacement along x and y.
     """
-
-    kind: ClassVar[str] = "offset_placement"
-    error_class: ClassVar[ErrorClass] = ErrorClass.OUTCOME
-    cause: ClassVar[Cause] = Cause.MISPLACED
 
     offset_m: tuple[float, float]
 
@@ -374,17 +346,13 @@ class OffsetPlacement(Fault):
 
 
 @dataclass(frozen=True)
-class WrongSupport(Fault):
+class WrongSupport(Fault, error_class=ErrorClass.OUTCOME, cause=Cause.MISPLACED):
     """The object is put on another support than the action says.
 
     Attributes:
         support: the name of another object with nothing on it, or `table`.
         position_m: x and y on the table; unused if the support is an object.
     """
-
-    kind: ClassVar[str] = "wrong_support"
-    error_class: ClassVar[ErrorClass] = ErrorClass.OUTCOME
-    cause: ClassVar[Cause] = Cause.MISPLACED
 
     support: str
     position_m: tuple[float, float] = (0.0, 0.0)
@@ -423,16 +391,12 @@ class WrongSupport(Fault):
 
 
 @dataclass(frozen=True)
-class WrongYaw(Fault):
+class WrongYaw(Fault, error_class=ErrorClass.OUTCOME, cause=Cause.MISPLACED):
     """The object is put at its goal, but turned.
 
     Attributes:
         yaw: angle, radians.
     """
-
-    kind: ClassVar[str] = "wrong_yaw"
-    error_class: ClassVar[ErrorClass] = ErrorClass.OUTCOME
-    cause: ClassVar[Cause] = Cause.MISPLACED
 
     yaw: float
 
@@ -466,18 +430,13 @@ PUSH_ROOM_M = 0.015
 
 
 @dataclass(frozen=True)
-class Push(OneObjectFault):
+class Push(OneObjectFault, error_class=ErrorClass.EXPLICIT, cause=Cause.MOVED, cause_if_moved=Cause.MISPLACED):
     """After an action, an impulse hits an object, which slides or tumbles.
 
     Attributes:
         name: the object.
         impulse_n_s: impulse along x, y and z, newton seconds.
     """
-
-    kind: ClassVar[str] = "push"
-    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
-    cause: ClassVar[Cause] = Cause.MOVED
-    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
     impulse_n_s: tuple[float, float, float]
 
@@ -511,7 +470,7 @@ PHASES = (SkillPhase.APPROACH, SkillPhase.LIFT, SkillPhase.TRANSPORT)
 
 
 @dataclass(frozen=True)
-class PushMidway(Push):
+class PushMidway(Push, needs_arm=True):
     """While an action runs, an impulse hits another object, which slides or tumbles.
 
     Attributes:
@@ -520,9 +479,6 @@ class PushMidway(Push):
         phase: of the motion in which it happens.
         progress: share of the phase after which it happens, 0 to 1.
     """
-
-    kind: ClassVar[str] = "push_midway"
-    needs_arm: ClassVar[bool] = True
 
     phase: str = SkillPhase.TRANSPORT
     progress: float = 0.5

@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause, Plan
 from sim.common.faults import AnyFault
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.phases import SkillPhase

@@ -10,8 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidConfiguration
 from sim.common.cameras import DEFAULT_RIG
@@ -89,12 +88,8 @@ AWAY_M = 0.04
 
 
 @dataclass(frozen=True)
-class BlockedPlace(CarryFault):
+class BlockedPlace(CarryFault, error_class=ErrorClass.AGENT, cause=Cause.BLOCKING):
     """After an action, an external agent puts an object where a later action has to put another one."""
-
-    kind: ClassVar[str] = "blocked_place"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.BLOCKING
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -130,18 +125,13 @@ FARTHEST_M = 0.25
 
 
 @dataclass(frozen=True)
-class Displaced(OneObjectFault):
+class Displaced(OneObjectFault, error_class=ErrorClass.AGENT, cause=Cause.MOVED, cause_if_moved=Cause.MISPLACED):
     """After an action, an external agent moves an object to a place nearby. Nothing may stand on it.
 
     Attributes:
         name: the object.
         offset_m: displacement along x and y.
     """
-
-    kind: ClassVar[str] = "displaced"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.MOVED
-    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
     offset_m: tuple[float, float]
 
@@ -166,16 +156,12 @@ MOST = 3
 
 
 @dataclass(frozen=True)
-class HelpingPerson(Fault):
+class HelpingPerson(Fault, error_class=ErrorClass.AGENT, cause=Cause.HELPED):
     """After an action of the robot, a person carries out other actions by hand.
 
     Attributes:
         actions: of the person, in order.
     """
-
-    kind: ClassVar[str] = "helping_person"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.HELPED
 
     actions: tuple[Action, ...]
 
@@ -221,13 +207,8 @@ TRIES = 400
 
 
 @dataclass(frozen=True)
-class OutOfReach(CarryFault):
+class OutOfReach(CarryFault, error_class=ErrorClass.EXPLICIT, cause=Cause.MOVED, cause_if_moved=Cause.DROPPED):
     """After an action, an external agent puts an object on a far part of the table."""
-
-    kind: ClassVar[str] = "out_of_reach"
-    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
-    cause: ClassVar[Cause] = Cause.MOVED
-    cause_if_moved: ClassVar[Cause | None] = Cause.DROPPED
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -266,16 +247,12 @@ def _seen(centre: npt.NDArray[np.float64], sides: npt.NDArray[np.float64]) -> bo
 
 
 @dataclass(frozen=True)
-class Removed(OneObjectFault):
+class Removed(OneObjectFault, error_class=ErrorClass.EXPLICIT, cause=Cause.MISSING):
     """After an action, an object is removed from the table for good. Objects that stood on it fall.
 
     Attributes:
         name: the object.
     """
-
-    kind: ClassVar[str] = "removed"
-    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
-    cause: ClassVar[Cause] = Cause.MISSING
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -297,17 +274,13 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Swap(Fault):
+class Swap(Fault, error_class=ErrorClass.EXPLICIT, cause=Cause.SWAPPED):
     """After an action, an external agent swaps the places of two objects. Nothing may stand on either.
 
     Attributes:
         first: one object.
         second: the other object.
     """
-
-    kind: ClassVar[str] = "swap"
-    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
-    cause: ClassVar[Cause] = Cause.SWAPPED
 
     first: str
     second: str
@@ -394,18 +367,13 @@ TOPPLED_ROOM_M = 0.02
 
 
 @dataclass(frozen=True)
-class Toppled(OneObjectFault):
+class Toppled(OneObjectFault, error_class=ErrorClass.AGENT, cause=Cause.TOPPLED, cause_if_moved=Cause.DROPPED):
     """After an action, an external agent tips an object over an edge of its base. Nothing may stand on it.
 
     Attributes:
         name: the object.
         direction: of the fall, about the vertical, radians.
     """
-
-    kind: ClassVar[str] = "toppled"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.TOPPLED
-    cause_if_moved: ClassVar[Cause | None] = Cause.DROPPED
 
     direction: float
 
@@ -437,7 +405,7 @@ TURNED_TRIES = 20
 
 
 @dataclass(frozen=True)
-class Turned(OneObjectFault):
+class Turned(OneObjectFault, error_class=ErrorClass.AGENT, cause=Cause.MOVED, cause_if_moved=Cause.MISPLACED):
     """After an action, an external agent turns a brick about the vertical; its centre stays. Nothing may stand on it.
 
     The brick then takes more room sideways: fingers no longer fit between it and its neighbours, and it stands in
@@ -447,11 +415,6 @@ class Turned(OneObjectFault):
         name: the object.
         yaw: its new rotation against the world's axes, after it was squared up, radians.
     """
-
-    kind: ClassVar[str] = "turned"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.MOVED
-    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
     yaw: float
 
@@ -480,13 +443,8 @@ class Turned(OneObjectFault):
 
 
 @dataclass(frozen=True)
-class Unstack(CarryFault):
+class Unstack(CarryFault, error_class=ErrorClass.AGENT, cause=Cause.MOVED, cause_if_moved=Cause.MISPLACED):
     """After an action, an external agent puts the highest object of a structure on the table."""
-
-    kind: ClassVar[str] = "unstack"
-    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.MOVED
-    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:

@@ -8,8 +8,7 @@ from eval.common.error_states import ErrorState, error_states
 from eval.common.optimum import fewest, puzzle_of
 from eval.common.plans import PlannerSetting, plan_all, way_of
 from eval.common.rejoin import RecoveryRoute, judge
-from nsrecover import load
-from nsrecover.core.actions import Action
+from nsrecover import Action, load
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import read_episodes
 from tests.commands import run

@@ -38,7 +38,7 @@ def test_a_result_of_other_weights_says_so(tmp_path: Path, monkeypatch: pytest.M
     kept = provenance(result, tmp_path, 1.0)
     assert kept["episodes"]
     assert standing(tmp_path) == ""
-    for weights, said in ((kept["weights"], ""), ("another", "other weights")):
+    for weights, said in ((kept["weights"], ""), ("another", " (other weights)")):
         (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": weights}))
         assert standing(tmp_path) == said
 

@@ -12,11 +12,9 @@ pytest.importorskip("py_trees")
 import py_trees
 from py_trees.common import Status
 
-from nsrecover import Action, Observation, Plan, RobotState, geometric
+from nsrecover import Action, Answer, Interrupt, Observation, Plan, RobotState, SessionSettings, Stopped, geometric
 from nsrecover.bridges.behaviour_trees import FollowPlan
 from nsrecover.core import StopCode
-from nsrecover.core.sessions.requests import Answer, Interrupt, Stopped
-from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.monitoring.executing import ExecutionFailed
 from nsrecover.monitoring.motion import MotionModel
 from tests.nsrecover.bridges.tree_table import PLAN, SIDE_M, Slow, Table, reader, run

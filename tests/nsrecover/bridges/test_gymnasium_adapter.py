@@ -8,10 +8,9 @@ import pytest
 from gymnasium import spaces
 
 import nsrecover
-from nsrecover import Action, Plan
+from nsrecover import Act, Action, Plan, Stopped
 from nsrecover.bridges.gymnasium import MonitorWrapper, Response
 from nsrecover.core import StopCode
-from nsrecover.core.sessions.requests import Act, Stopped
 from nsrecover.errors import InvalidConfiguration
 
 SIDE = 0.04

@@ -14,6 +14,7 @@ from nsrecover.bridges.lerobot import LeRobotView, read_episode
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.recording import Recording, example
+from tests.observations import one_view
 
 COLOUR, DEPTH, FPS, EPISODE = "observation.images.left", "observation.images.left_depth", 10, 7
 PATHS = {
@@ -33,13 +34,7 @@ PATHS = {
 def episode() -> Recording:
     """Two actions, one camera."""
     whole = example()
-    seen = tuple(
-        replace(
-            each, rgb=each.rgb[:1], depth_m=each.depth_m[:1], instances=each.instances[:1], cameras=each.cameras[:1]
-        )
-        for each in whole.observations[:3]
-    )
-    return Recording(Plan(whole.plan.actions[:2]), seen)
+    return Recording(Plan(whole.plan.actions[:2]), tuple(map(one_view, whole.observations[:3])))
 
 
 def png(pixels: np.ndarray) -> dict[str, Any]:

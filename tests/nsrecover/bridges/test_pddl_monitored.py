@@ -1,43 +1,21 @@
 """What is read from PDDL is monitored, recovered and explained like any domain: values, roles, hyphens, goals."""
 
+from pathlib import Path
+
 import pytest
 
 import nsrecover
-from nsrecover import Plan
+from nsrecover import Act, Ask, Done, Look, Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.core import StateFact
-from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, UnknownObject
 
-LABORATORY = """
-(define (domain laboratory)
-  (:requirements :strips :typing :negative-preconditions)
-  (:types tube place - object centrifuge rack - place)
-  (:predicates (in ?t - tube ?p - place) (holding ?t - tube) (hand-empty) (lid-open ?c - centrifuge) (spun ?t - tube)
-               (fits ?t - tube ?c - centrifuge))
-  (:action take-from-rack :parameters (?t - tube ?p - rack) :precondition (and (in ?t ?p) (hand-empty))
-    :effect (and (holding ?t) (not (in ?t ?p)) (not (hand-empty))))
-  (:action take-out :parameters (?t - tube ?c - centrifuge) :precondition (and (in ?t ?c) (lid-open ?c) (hand-empty))
-    :effect (and (holding ?t) (not (in ?t ?c)) (not (hand-empty))))
-  (:action put-on-rack :parameters (?t - tube ?p - rack) :precondition (holding ?t)
-    :effect (and (in ?t ?p) (hand-empty) (not (holding ?t))))
-  (:action put-in :parameters (?t - tube ?c - centrifuge)
-    :precondition (and (holding ?t) (lid-open ?c) (fits ?t ?c))
-    :effect (and (in ?t ?c) (hand-empty) (not (holding ?t))))
-  (:action open-lid :parameters (?c - centrifuge) :precondition (not (lid-open ?c)) :effect (lid-open ?c))
-  (:action close-lid :parameters (?c - centrifuge) :precondition (lid-open ?c) :effect (not (lid-open ?c)))
-  (:action spin :parameters (?t - tube ?c - centrifuge) :precondition (and (in ?t ?c) (not (lid-open ?c)))
-    :effect (spun ?t)))
-"""
-SPINNING = """
-(define (problem spinning) (:domain laboratory)
-  (:objects t1 t2 - tube r1 - rack cf - centrifuge)
-  (:init (in t1 r1) (in t2 r1) (hand-empty) (fits t1 cf) (fits t2 cf))
-  (:goal (and (spun t1) (in t1 r1) (not (lid-open cf)))))
-"""
+LABORATORY, SPINNING = (
+    (Path(__file__).parent / "pddl" / f"{name}.pddl").read_text() for name in ("laboratory", "spinning")
+)
 ROLES = {"in": Role.LOCATION, "holding": Role.HELD}
 PLAN = Plan.parse(
     "open-lid(cf); take-from-rack(t1, r1); put-in(t1, cf); close-lid(cf); spin(t1, cf); open-lid(cf); "

@@ -1,15 +1,18 @@
 """Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
 
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("unified_planning")
 
 import unified_planning as up
 from unified_planning.engines import PlanGenerationResultStatus, ValidationResultStatus
+from unified_planning.io import PDDLReader
 from unified_planning.plans import ActionInstance, SequentialPlan
 from unified_planning.shortcuts import (
     Always,
-    BoolType,
     DurativeAction,
     FixedDuration,
     Fluent,
@@ -26,7 +29,6 @@ from unified_planning.shortcuts import (
     Problem,
     RealType,
     Sometime,
-    UserType,
     get_environment,
 )
 from unified_planning.test.examples import get_example_problems
@@ -37,56 +39,26 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 
 get_environment().credits_stream = None
 
-LOCATION = UserType("location")
-PARCEL = UserType("parcel")
+RING = str(Path(__file__).parent / "pddl" / "ring.pddl")
 
 
 class Delivery:
-    """A robot on a ring of places with parcels; the door between two places can be closed."""
+    """A robot on a ring of places with a parcel; the door between two places can be closed."""
 
-    def __init__(self, places: int = 4, parcels: int = 1) -> None:
-        self.at = Fluent("at", BoolType(), place=LOCATION)
-        self.lies = Fluent("lies", BoolType(), parcel=PARCEL, place=LOCATION)
-        self.has = Fluent("has", BoolType(), parcel=PARCEL)
-        self.busy = Fluent("busy", BoolType())
-        self.next = Fluent("next", BoolType(), a=LOCATION, b=LOCATION)
-        self.places = [Object(f"place {i}", LOCATION) for i in range(places)]
-        self.parcels = [Object(f"parcel {i}", PARCEL) for i in range(parcels)]
-        self.problem = Problem("delivery")
-        for fluent in (self.at, self.lies, self.has, self.busy, self.next):
-            self.problem.add_fluent(fluent, default_initial_value=False)
-        self.problem.add_objects([*self.places, *self.parcels])
-        self.go = InstantaneousAction("go", a=LOCATION, b=LOCATION)
-        a, b = self.go.parameters
-        self.go.add_precondition(self.at(a))
-        self.go.add_precondition(self.next(a, b))
-        self.go.add_effect(self.at(a), False)
-        self.go.add_effect(self.at(b), True)
-        self.take = InstantaneousAction("take", x=PARCEL, a=LOCATION)
-        x, a = self.take.parameters
-        for condition in (self.at(a), self.lies(x, a), Not(self.busy())):
-            self.take.add_precondition(condition)
-        self.take.add_effect(self.lies(x, a), False)
-        self.take.add_effect(self.has(x), True)
-        self.take.add_effect(self.busy(), True)
-        self.drop = InstantaneousAction("drop", x=PARCEL, a=LOCATION)
-        x, a = self.drop.parameters
-        for condition in (self.at(a), self.has(x)):
-            self.drop.add_precondition(condition)
-        self.drop.add_effect(self.lies(x, a), True)
-        self.drop.add_effect(self.has(x), False)
-        self.drop.add_effect(self.busy(), False)
-        self.problem.add_actions([self.go, self.take, self.drop])
-        for i in range(places):
-            self.problem.set_initial_value(self.next(self.places[i], self.places[(i + 1) % places]), True)
-            self.problem.set_initial_value(self.next(self.places[(i + 1) % places], self.places[i]), True)
+    def __init__(self, places: int = 4) -> None:
+        self.problem = PDDLReader().parse_problem(RING)
+        self.at, self.lies, self.has, self.busy, self.next = self.problem.fluents
+        self.go, self.take, self.drop = self.problem.actions
+        location, parcel = map(self.problem.user_type, ("location", "parcel"))
+        self.places = [Object(f"place {i}", location) for i in range(places)]
+        self.parcel = Object("parcel 0", parcel)
+        self.problem.add_objects([*self.places, self.parcel])
+        for a, b in pairwise([*self.places, self.places[0]]):
+            self.problem.set_initial_value(self.next(a, b), True)
+            self.problem.set_initial_value(self.next(b, a), True)
         self.problem.set_initial_value(self.at(self.places[0]), True)
-        for parcel in self.parcels:
-            self.problem.set_initial_value(self.lies(parcel, self.places[0]), True)
-            self.problem.add_goal(self.lies(parcel, self.places[-2]))
-
-    def plan(self, *steps: tuple) -> SequentialPlan:
-        return made(*steps)
+        self.problem.set_initial_value(self.lies(self.parcel, self.places[0]), True)
+        self.problem.add_goal(self.lies(self.parcel, self.places[-2]))
 
 
 def made(*steps: tuple) -> SequentialPlan:
@@ -141,7 +113,7 @@ def apart(monkeypatch, tmp_path) -> None:
 def delivery() -> tuple[Delivery, SequentialPlan]:
     world = Delivery()
     first, second, third, _ = world.places
-    (parcel,) = world.parcels
+    parcel = world.parcel
     steps = [(world.take, parcel, first), (world.go, first, second), (world.go, second, third)]
     return world, made(*steps, (world.drop, parcel, third))
 
@@ -158,7 +130,7 @@ def test_a_plan_that_still_works_comes_back_as_it_is(delivery) -> None:
 
 def test_rejoins_where_it_is_cheapest(delivery) -> None:
     world, plan = delivery
-    (parcel,) = world.parcels
+    parcel = world.parcel
     lost = {world.has(parcel): False, world.busy(): False, world.lies(parcel, world.places[1]): True}
     found = repair(world.problem, plan, lost, after=2)  # it fell out of the hand, at place 1, where the robot is
     assert [step.action.name for step in found.actions] == ["take"]
@@ -187,7 +159,7 @@ def test_facts_that_no_action_changes_may_have_changed(delivery) -> None:
 
 def test_action_costs_are_respected(delivery) -> None:
     world, plan = delivery
-    price = Fluent("price", RealType(), a=LOCATION, b=LOCATION)
+    price = Fluent("price", RealType(), world.next.signature)
     world.problem.add_fluent(price, default_initial_value=1)
     world.problem.set_initial_value(price(world.places[1], world.places[2]), 5)
     costs = {world.go: price(*world.go.parameters), world.take: Int(1), world.drop: Int(0)}
@@ -213,7 +185,7 @@ def test_a_whole_state_can_be_given(delivery) -> None:
 
 def test_a_goal_with_or() -> None:
     world = Delivery(places=5)
-    (parcel,) = world.parcels
+    parcel = world.parcel
     world.problem.clear_goals()
     world.problem.add_goal(Or(world.lies(parcel, world.places[2]), world.lies(parcel, world.places[3])))
     go, places = world.go, world.places
@@ -292,6 +264,9 @@ def test_mistakes_are_told(delivery) -> None:
         repair(world.problem, plan, {world.busy(): world.places[0]})
     with pytest.raises(InvalidConfiguration, match="name the objects"):
         repair(world.problem, plan, {world.at(world.go.parameter("a")): True})
+    for state in (None, [], {"busy": True}, {world.busy: "yes"}, {1: True}):
+        with pytest.raises(InvalidConfiguration, match="expected (the state as|a fluent of)"):
+            repair(world.problem, plan, state)
     with pytest.raises(InvalidPlan, match="0 <= after <= 4"):
         repair(world.problem, plan, {}, after=5)
     with pytest.raises(InvalidPlan, match="Did you mean 'go'"):

@@ -14,29 +14,7 @@ from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.unified_planning import repair
 from nsrecover.bridges.unified_planning.export import plan_of, steps_of, to_unified_planning
 
-DEPOT = """
-(define (domain depot)
-  (:requirements :strips :typing :negative-preconditions :conditional-effects :action-costs)
-  (:types place movable - object truck parcel - movable)
-  (:predicates (at ?m - movable ?p - place) (in ?p - parcel ?t - truck) (road ?a ?b - place) (broken ?t - truck))
-  (:functions (total-cost) - number)
-  (:action load :parameters (?p - parcel ?t - truck ?l - place)
-    :precondition (and (at ?p ?l) (at ?t ?l))
-    :effect (and (in ?p ?t) (not (at ?p ?l)) (increase (total-cost) 2)))
-  (:action unload :parameters (?p - parcel ?t - truck ?l - place)
-    :precondition (and (in ?p ?t) (at ?t ?l))
-    :effect (and (at ?p ?l) (not (in ?p ?t)) (increase (total-cost) 2)))
-  (:action drive :parameters (?t - truck ?a ?b - place)
-    :precondition (and (at ?t ?a) (road ?a ?b) (not (broken ?t)))
-    :effect (and (at ?t ?b) (not (at ?t ?a)) (increase (total-cost) 5))))
-"""
-DELIVERY = """
-(define (problem delivery) (:domain depot)
-  (:objects depot home shop - place van - truck box - parcel)
-  (:init (at van depot) (at box depot) (road depot home) (road home depot) (road home shop) (road shop home)
-         (= (total-cost) 0))
-  (:goal (at box shop)) (:metric minimize (total-cost)))
-"""
+DEPOT, DELIVERY = ((Path(__file__).parent / "pddl" / f"{name}.pddl").read_text() for name in ("depot", "delivery"))
 WORDS = {"load": "load {p} into {t}", "drive": {"imperative": "drive {t} to {b}"}, "at": "the {0} is at the {1}"}
 PLAN = Plan.parse("load(box, van, depot); drive(van, depot, home); drive(van, home, shop); unload(box, van, shop)")
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Plan, SceneGraph, Trace
-from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
+from nsrecover.core import ADVICE, Action, Plan, SceneGraph, SensorFinding, SensorProblem, Trace
 from nsrecover.errors import InvalidObservation
 
 

@@ -34,7 +34,7 @@ TOWER = {
     "Where did you put the white lego?": "on the table",
     "Is the blue cube where it should be?": "Yes: As far as it was seen",
     "is the blue cube on the red cube?": "stood on the red cube",
-    "what's on top of the red cube?": "blue cube stands on",
+    "what's on top of the red cube?": "blue cube is on",
     "What were you doing when it went wrong?": "put the green die on the blue cube",
     "Who moved the white lego?": "set the white lego aside",
     "can I put my hands in there": "emergency stop",
@@ -43,7 +43,7 @@ TOWER = {
     "who stopped it?": "did not stop",
     "Do you need any help?": "No help is needed",
     "How was the error corrected?": "carried out",
-    "what was the last thing you did?": "Five actions",
+    "what was the last thing you did?": "I put the green die on the blue cube",
     "How many mistakes did you make?": "One error",
 }
 WINE_IN_THE_POT = {
@@ -69,7 +69,7 @@ PAN_IS_BROKEN = {
     "why did you break the pan?": "the pan was broken",
     "Have you encountered anything that I should be aware of?": "the pan is broken",
     "did anything else happen that you did not tell me": "the pan is broken",
-    "is something still on or hot?": "Yes: The pan is broken",
+    "is something still on or hot?": "That is not known. What was read: the pan is broken",
     "what do I have to do?": "A person is needed",
     "can you still finish?": "No: The robot stopped",
     "why have you stopped?": "asked for help",
@@ -233,10 +233,65 @@ def test_a_deed_that_failed_is_no_deed_and_looking_moves_nothing() -> None:
         ("at what step did things start going south?", "second step"),
         ("how many errors were there altogether?", "One error"),
         ("are you sure?", "Yes: The scene was compared"),
+        ("how often did you try to put the green die on the blue cube?", "two times"),
+        ("what was the first thing you did?", "I put the blue cube on the red cube"),
+        ("what did you do after you set the white lego aside?", "I put the blue cube back"),
+        ("why did you move the white lego before the blue cube?", "part of a way back"),
+        ("which objects did you not move?", ": the red cube"),
+        ("how far was the blue cube from its place?", "29 cm"),
+        ("what was step 2 of the plan?", "put the green die on the blue cube"),
+        ("how long did step 1 take?", "11 s"),
+        ("which actions were not in the plan?", "Three actions"),
+        ("what was on the red cube after step 2?", "the white lego was on the red cube"),
     ],
 )
 def test_further_ways_of_asking(question: str, said: str) -> None:
     assert said in asked(tower(), question).text
+
+
+def test_a_time_bound_cuts_the_run() -> None:
+    values = {
+        "was the blue cube on the red cube after step 1?": AnswerValue.YES,
+        "was the blue cube on the red cube after step 2?": AnswerValue.NO,
+        "did you move the white lego before you moved the blue cube?": AnswerValue.NO,
+        "did you move the white lego before the error?": AnswerValue.NO,
+        "did you move the white lego after the error?": AnswerValue.YES,
+        "did the second step work at the first attempt?": AnswerValue.NO,
+        "did the first step work?": AnswerValue.YES,
+        "did you move the blue cube more than once?": AnswerValue.YES,
+        "did you move the blue cube after step 7?": AnswerValue.UNKNOWN,
+    }
+    assert {question: asked(tower(), question).value for question in values} == values
+
+
+def test_no_yes_and_no_no_without_a_record() -> None:
+    """What was believed is no place, and what somebody else may have undone is no failure."""
+    seen = kitchen(broken=False)
+    assert asked(seen, "was the pot empty before you picked it up?").value is AnswerValue.YES
+    assert asked(seen, "what was in the pot?").text.count("filled with wine") == 1
+    assert asked(seen, "is anybody near you?").value is AnswerValue.UNKNOWN
+    for question in ("is it my fault?", "so it's my mistake, is it?", "is it a person's fault?"):
+        assert asked(tower(), question).value is AnswerValue.UNKNOWN
+    for question in ("did you break the pan?", "you didn't break anything, did you?", "did somebody break the pan?"):
+        assert asked(kitchen(broken=True), question).value is AnswerValue.UNKNOWN
+    assert asked(seen, "how sure are you that the faucet is on?").value is AnswerValue.NO
+    missed = fallen().records[1].discrepancy
+    moved = tuple(replace(each, cause=Cause.MISPLACED) for each in missed.deviations)
+    episode = replace(fallen(), records=(fallen().records[0], replace(fallen().records[1], discrepancy=replace(
+        missed, deviations=moved))))  # fmt: skip
+    assert ask(episode, ["did you put the green die on the blue cube?"])[0].value is AnswerValue.UNKNOWN
+
+
+def test_what_comes_of_an_answer_is_told_while_it_is_open() -> None:
+    whole = fallen()
+    undecided = replace(whole.records[1], fate=Fate.PROPOSED)
+    running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
+    told = ask(running, ["what if I say no?", "what will you do if I say yes?", "what happens if I do nothing?"],
+               waits_for="Take this way back?")  # fmt: skip
+    assert "another way" in told[0].text
+    assert "three actions" in told[1].text
+    assert "the run ends" in told[2].text
+    assert ask(whole, ["what if I say no?"])[0].text.startswith("No question is open")
 
 
 def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:

@@ -58,7 +58,7 @@ def test_several_causes_are_summed_up_first() -> None:
         "The green die should be on the white lego and the blue cube on the green die. "
         "The recovery takes three actions, and there is no shorter one: first put the green die back on the "
         "white lego, then put the blue cube back on the green die and finally put the red cube on the blue cube. "
-        "Then the scene is as it should be after step 4."
+        "Then what the plan needs is as it should be after step 4."
     )
 
 
@@ -80,19 +80,20 @@ def test_lay_readers_get_no_action_names() -> None:
         (
             Recovery(RecoveryStatus.RECOVERED, tuple(map(Action.parse, ("free(a)", "left(b, a)"))), subgoal=1),
             "The recovery takes two actions: set the a aside, then put the b to the left of the a. "
-            "Then the scene is as it should be after step 1, and the plan repeats steps 2 to 4.",
+            "Then what the plan needs is as it should be after step 1, and the plan repeats steps 2 to 4.",
         ),
         (
             Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6),
-            "No recovery is needed: the scene is as it should be after step 6, so steps 5 and 6 can be skipped.",
+            "No recovery is needed: what the plan needs is as it should be after step 6, "
+            "so steps 5 and 6 can be skipped.",
         ),
         (
             Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=3),
-            "No recovery is needed: the scene is as it should be after step 3, so step 4 can be repeated.",
+            "No recovery is needed: what the plan needs is as it should be after step 3, so step 4 can be repeated.",
         ),
         (
             Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=0),
-            "No recovery is needed: the scene is as it was at the start, so steps 1 to 4 can be repeated.",
+            "No recovery is needed: what the plan needs is as it was at the start, so steps 1 to 4 can be repeated.",
         ),
         (
             Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing", blamed=("white lego", "blue cube")),
@@ -105,7 +106,7 @@ def test_lay_readers_get_no_action_names() -> None:
         (
             Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(a)"),), subgoal=4, staying=("red cube", "b")),
             "The red cube and the b may stay where they are: no later step needs them elsewhere. "
-            "Then the scene is as it should be after step 4.",
+            "Then what the plan needs is as it should be after step 4.",
         ),
     ],
 )

@@ -31,6 +31,30 @@ DONE = {
     "bring me the lemon instead of the pear": "bring the lemon to you",
     "get me the, the lemon": "bring the lemon to you",
 }
+FRAMES = (
+    "might you {}", "would somebody {}", "i was wondering if you might {}", "it would be lovely if you would {}",
+    "any chance you could {}", "i would prefer you to {}", "make sure that you {}", "you are supposed to {}",
+    "what i need is for you to {}", "if you have a moment, {}", "{}, if that is ok with you", "somebody should {}",
+    "my feet hurt, please {}", "{} so that i can rest", "all i want is that you {}", "hurry up and {}",
+)  # fmt: skip
+STATES = (
+    "i would like the {0} to be {1}", "make sure the {0} gets {1}", "the {0} must be {1}", "could the {0} be {1}",
+    "have the {0} {1}", "it would be nice if the {0} was {1}", "the {0} has to be {1}",
+)  # fmt: skip
+WISHES = (
+    "jordan could do with {}", "what jordan needs is {}", "make sure jordan gets {}", "{} for jordan, please",
+    "{} is for jordan", "i want jordan to have {}", "let jordan have {}", "see to it that {} gets to jordan",
+    "go to jordan with {}", "provide jordan with {}", "could jordan get {}", "{} should be brought to jordan",
+)  # fmt: skip
+SOUGHT = (
+    "do you know where {} is", "i can not find {} anywhere", "where could {} be", "i have no idea where i put {}",
+    "i am searching for {}", "{} is missing", "have you come across {}", "find out where {} is",
+)  # fmt: skip
+UNSAID = (
+    "nobody should take the lemon", "let jordan take the lemon", "i would like to take the lemon",
+    "jordan takes the lemon", "chuckle the lemon to jordan", "wait until jordan takes the lemon",
+    "you took the lemon", "i want to open the fridge", "should i put the lemon on the desk",
+)  # fmt: skip
 ASKED = (
     "bring the lemon or the pear to jordan",
     "bring me the thing",
@@ -51,11 +75,42 @@ NOTED = {
 }
 
 
-@pytest.mark.parametrize("sentence", DONE)
-def test_a_way_of_saying_is_read(sentence: str) -> None:
+def _done(sentence: str) -> str:
     found = ROBOT.task(sentence)
     assert isinstance(found, Task), found
-    assert task_text(found, HOME) == DONE[sentence]
+    return task_text(found, HOME)
+
+
+@pytest.mark.parametrize("sentence", DONE)
+def test_a_way_of_saying_is_read(sentence: str) -> None:
+    assert _done(sentence) == DONE[sentence]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_request_says_what_its_command_says(frame: str) -> None:
+    for command in ("put the lemon on the desk", "switch the desk lamp off", "take the lemon to jordan"):
+        assert _done(frame.format(command)) == _done(command)
+
+
+@pytest.mark.parametrize("frame", STATES)
+def test_a_wished_state_is_brought_about(frame: str) -> None:
+    assert _done(frame.format("lemon", "put on the desk")) == "put the lemon on the desk"
+    assert _done(frame.format("desk lamp", "switched off")) == "turn off the desk lamp"
+
+
+@pytest.mark.parametrize("frame", WISHES)
+def test_a_wish_brings_something_to_whom_it_names(frame: str) -> None:
+    assert _done(frame.format("the lemon")) == "bring the lemon to Jordan"
+
+
+@pytest.mark.parametrize("frame", SOUGHT)
+def test_what_is_missed_is_looked_for(frame: str) -> None:
+    assert _done(frame.format("the lemon")).startswith("find the lemon")
+
+
+@pytest.mark.parametrize("sentence", UNSAID)
+def test_what_is_not_commanded_is_not_done(sentence: str) -> None:
+    assert not isinstance(ROBOT.task(sentence), Task)
 
 
 @pytest.mark.parametrize("sentence", ASKED)

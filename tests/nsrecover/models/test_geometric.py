@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import BoxesPerceiver, Plan, SceneGraph
-from nsrecover.core.discrepancy import Cause
+from nsrecover import BoxesPerceiver, Cause, Plan, SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 
 SIDE = 0.04

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from nsrecover import load
+from nsrecover import System
 from nsrecover.core import Phase, Plan, SceneGraph, Trace
-from nsrecover.system import System
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return load()
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 import nsrecover
-from nsrecover import Act, Look, Plan, geometric
-from nsrecover.core import Action, Cause, Fact, FactScene, Phase, PlanFault, StateFact
-from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover import Act, Look, Plan, Verdict, geometric
+from nsrecover.core import Action, Cause, EpisodeStatus, Fact, FactScene, Phase, PlanFault, StateFact
 from nsrecover.domains import (
     Derived,
     Domain,

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nsrecover import RobotState
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.sessions.requests import Act, Interrupt, Look
+from nsrecover import Act, Action, Interrupt, Look, Observation, Plan, RobotState
 from nsrecover.errors import InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels

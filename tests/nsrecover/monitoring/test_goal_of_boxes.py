@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import Act, Plan
-from nsrecover.core.episode import StopCode
-from nsrecover.core.explanation import Fact
-from nsrecover.core.scene import Visibility
-from nsrecover.core.sessions.requests import Done, Stopped
+from nsrecover import Act, Done, Plan, Stopped
+from nsrecover.core import Fact, StopCode, Visibility
 from nsrecover.monitoring.box_goal import GoalScene
 from nsrecover.monitoring.resting_places import RestingPlaces
 

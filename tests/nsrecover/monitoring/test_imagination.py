@@ -5,18 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover import load
-from nsrecover.core import Plan, SceneGraph
+from nsrecover import Plan, SceneGraph, System
 from nsrecover.core.geometry import gaps
 from nsrecover.monitoring.imagination import as_expected
-from nsrecover.system import System
 
 SIDE = 0.042
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return load()
 
 
 @pytest.fixture

@@ -6,26 +6,10 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import Action, BoxesPerceiver, Discrepancy, Plan, Recording, SceneGraph, System
-from nsrecover.core import Cause, RecoveryStatus
+from nsrecover import Action, BoxesPerceiver, Cause, Discrepancy, Plan, Recording, RecoveryStatus, SceneGraph, System
 from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
 from nsrecover.records import recording
-
-SIDE = 0.04
-PLACES = {"red": (0.45, -0.1), "green": (0.45, 0.0), "blue": (0.55, 0.1), "grey": (0.6, -0.15)}
-PLAN = Plan.parse("top(green, red); top(blue, green)")
-Boxes = dict[str, tuple[float, ...]]
-
-
-def table(**moved: tuple[float, ...]) -> Boxes:
-    """Four cubes; those that are named have another centre (x, y, z)."""
-    centres = {name: (*place, SIDE / 2) for name, place in PLACES.items()} | moved
-    return {name: (*centre, SIDE, SIDE, SIDE) for name, centre in centres.items()}
-
-
-def on(name: str, level: int = 1) -> tuple[float, ...]:
-    return (*PLACES[name], SIDE / 2 + level * SIDE)
-
+from tests.nsrecover.monitoring.cubes import PLACES, PLAN, SIDE, Boxes, on, table
 
 GOOD = (table(), table(green=on("red")), table(green=on("red"), blue=on("red", 2)))
 

@@ -3,8 +3,7 @@
 import pytest
 
 import nsrecover
-from nsrecover import Act, Plan
-from nsrecover.core.sessions.requests import Done, Stopped
+from nsrecover import Act, Done, Plan, Stopped
 
 SIDE = (0.04, 0.04, 0.04)
 LOW, FREE, FAR = (0.45, 0.05, 0.02, *SIDE), (0.55, -0.1, 0.02, *SIDE), (0.35, 0.2, 0.02, *SIDE)

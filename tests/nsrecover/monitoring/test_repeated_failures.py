@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import nsrecover
-from nsrecover import Act
+from nsrecover import Act, Session
 from nsrecover.core import EpisodeStatus, FactScene, StopCode
 from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, absent, scene_of
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
 from nsrecover.monitoring.outlook import explaining
-from nsrecover.session import Session
 from tests.nsrecover.kitchen_facts import HOME, START, FactWorld
 
 FAUCET = ("running", "faucet")

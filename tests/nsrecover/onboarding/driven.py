@@ -14,8 +14,7 @@ from typing import Any
 from unittest import mock
 
 from nsrecover.cli.app import app
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode
+from nsrecover.core import Episode, Plan
 from nsrecover.core.sessions.requests import Answer, Question
 from nsrecover.records import episode_log, scenes_recording
 from tests.nsrecover.serving.live.live_worlds import Client, number_in

@@ -14,6 +14,7 @@ from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.records.recording import example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import SensorStream, recorded
+from tests.observations import one_view
 
 START = 2
 """Number of the first observation that an event affects."""
@@ -163,13 +164,6 @@ def test_a_single_camera_that_was_moved_cannot_tell() -> None:
     assert [each.problem for each in found.sensors] == [SensorProblem.MOVED]
     assert {each.reason for each in found.unseen} == {UnseenReason.NO_CAMERA}
     assert len(found.unseen) == len(monitor.graph)
-
-
-def one_view(seen: Observation) -> Observation:
-    rows = slice(0, 1)
-    return replace(
-        seen, rgb=seen.rgb[rows], depth_m=seen.depth_m[rows], instances=seen.instances[rows], cameras=seen.cameras[rows]
-    )
 
 
 @pytest.mark.parametrize("exposure", [0.7, 1.0, 1.4])

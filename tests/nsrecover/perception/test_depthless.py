@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.core import Action, Observation, Plan, UnseenReason, Verdict
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.scene import Visibility
+from nsrecover.core import Action, Cause, Observation, Plan, UnseenReason, Verdict, Visibility
 from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import example
 

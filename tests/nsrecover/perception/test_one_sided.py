@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from nsrecover import load
-from nsrecover.core import Observation, Plan
+from nsrecover import Observation, Plan, load
 from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.perception.cameras.visibility import one_sided
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View

@@ -17,6 +17,7 @@ from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import recorded
+from tests.observations import one_view, posed, shifted
 
 FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 
@@ -26,27 +27,9 @@ def seen() -> Observation:
     return example().observations[0]
 
 
-def posed(
-    seen: Observation, change: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)
-) -> Observation:
-    cameras = [
-        replace(camera, world_from_camera=change(camera.world_from_camera).astype(np.float32)) if v in views else camera
-        for v, camera in enumerate(seen.cameras)
-    ]
-    return replace(seen, cameras=tuple(cameras))
-
-
-def one_view(seen: Observation, view: int) -> Observation:
-    rows = slice(view, view + 1)
-    return replace(
-        seen, rgb=seen.rgb[rows], depth_m=seen.depth_m[rows], instances=seen.instances[rows], cameras=seen.cameras[rows]
-    )
-
-
 def turned(degrees: float, axis: int, shift_m: float = 0.0) -> np.ndarray:
-    pose = np.eye(4)
+    pose = shifted(shift_m, shift_m, shift_m)
     pose[:3, :3] = Rotation.from_euler("xyz"[axis], degrees, degrees=True).as_matrix()
-    pose[:3, 3] = shift_m
     return pose
 
 
@@ -119,6 +102,8 @@ MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] 
     ("dark noise", SensorProblem.COVERED, lambda seen: coloured(seen, np.arange(12))),
     ("white", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([255]))),
     ("the green of an empty buffer", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([[0, 135, 0]]))),
+    ("no lower half", SensorProblem.COVERED, lambda seen: coloured(seen, np.repeat([90, 0], seen.rgb[1].size // 2))),
+    ("one image twice", SensorProblem.VIEWS_DISAGREE, lambda seen: replace(seen, rgb=seen.rgb[[0, 0]])),
     ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
     ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
     ("table below", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: turned(0, 0, -0.05) @ p)),
@@ -140,11 +125,18 @@ def test_a_mistake_is_named(
     assert problem in {each.problem for each in findings}, findings
 
 
+def test_a_turned_camera_is_no_other_order_while_the_robot_is_in_view(seen: Observation) -> None:
+    """About the middle of the objects, as a mistake of 12 degrees in the calibration does."""
+    middle = np.eye(4)
+    middle[0, 3] = 0.525
+    moved = posed(seen, lambda p: middle @ turned(12, 2) @ np.linalg.inv(middle) @ p, (1,))
+    for apart in (VIEWS.agree_m, VIEWS.setup_agree_m):
+        assert [each.problem for each in check_observation(moved, apart)] == [SensorProblem.VIEWS_DISAGREE]
+
+
 @pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0), (0.0, -0.04), (0.03, 0.03)])
 def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shift: tuple[float, float]) -> None:
-    aside = np.eye(4)
-    aside[:2, 3] = shift
-    moved = posed(seen, lambda p: aside @ p, (0,))
+    moved = posed(seen, lambda p: shifted(*shift) @ p, (0,))
     assert check_observation(seen, VIEWS.setup_agree_m) == ()
     (found,) = check_observation(moved, VIEWS.setup_agree_m)
     assert found.problem is SensorProblem.VIEWS_DISAGREE

@@ -6,29 +6,18 @@ import pytest
 from scipy import ndimage
 from scipy.spatial.transform import Rotation
 
-from nsrecover.core import Camera, FloatArray, Observation
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Cause, FloatArray, Observation
 from nsrecover.perception.lifting import view_pixels
 from nsrecover.perception.objects.stances import stance_change
+from tests.observations import SHAPE, front_camera
 
-SHAPE = (480, 640)
-K = np.array([[525, 0, 320], [0, 525, 240], [0, 0, 1]], np.float32)
 SIZES = [(0.05, 0.09, 0.12), (0.07, 0.1, 0.05), (0.045, 0.08, 0.16)]
 NOWHERE = np.zeros(3, np.float32)
 
 
-def eye() -> Camera:
-    pose = np.eye(4)
-    pose[:3, :3] = (
-        Rotation.from_euler("z", -90, degrees=True) * Rotation.from_euler("x", -135, degrees=True)
-    ).as_matrix()
-    pose[:3, 3] = np.array([0.5, 0.0, 0.0]) - 0.9 * pose[:3, 2]
-    return Camera(K, pose.astype(np.float32), "front")
-
-
 def seen(turn: Rotation, size: tuple[float, ...], noise: float, seed: int, round_: bool = False) -> Observation:
     """A box, or a can with its diameter as the first size, that was turned about its middle and stands on the table."""
-    camera = eye()
+    camera = front_camera()
     rows, columns = np.indices(SHAPE) + 0.5
     pixels = np.stack([(columns - 320) / 525, (rows - 240) / 525, np.ones(SHAPE)], axis=-1)
     rays, start = pixels @ camera.world_from_camera[:3, :3].T.astype(np.float64), camera.world_from_camera[:3, 3]

@@ -3,27 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Camera
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.masks.table import TableMasks, camera_over_table, find_table, masks_on
+from tests.observations import SHAPE, K, front_camera
 
-SHAPE = (480, 640)
-K = np.array([[525, 0, 320], [0, 525, 240], [0, 0, 1]], np.float32)
 Box = tuple[float, ...]
 RED, GREEN, BLUE, GREY = (200, 40, 40), (40, 160, 60), (40, 60, 200), (150, 150, 150)
-
-
-def camera(name: str = "front", side: float = 0.0) -> Camera:
-    """A camera 0.8 m behind the robot's workspace that looks down at 45 degrees, turned about the vertical."""
-    pose = np.eye(4)
-    down = Rotation.from_euler("x", -135, degrees=True) * Rotation.identity()
-    turn = Rotation.from_euler("z", -90 + side, degrees=True)
-    pose[:3, :3] = (turn * down).as_matrix()
-    forward = pose[:3, 2]
-    pose[:3, 3] = np.array([0.5, 0.0, 0.0]) - 0.9 * forward
-    return Camera(K, pose.astype(np.float32), name)
 
 
 def seen(
@@ -67,7 +54,7 @@ DIVIDED = {(0.6, 0.0, 0.1, 0.06, 0.34, 0.2): RED, (0.42, 0.0, 0.2, 0.05, 0.06, 0
 @pytest.mark.parametrize("boxes", [APART, STACKED, DIVIDED], ids=["apart", "stacked", "divided by a nearer one"])
 @pytest.mark.parametrize("side", [0.0, 35.0])
 def test_every_object_has_one_mask(boxes: dict[Box, tuple[int, int, int]], side: float) -> None:
-    eye = camera(side=side)
+    eye = front_camera(side=side)
     _, depth, true = seen(boxes, eye)
     found = masks_on(find_table(depth, K), depth, K)
     assert found.max() == len(boxes)
@@ -75,15 +62,15 @@ def test_every_object_has_one_mask(boxes: dict[Box, tuple[int, int, int]], side:
 
 
 def test_the_table_gives_the_pose_of_its_camera() -> None:
-    _, depth, _ = seen(APART, camera())
+    _, depth, _ = seen(APART, front_camera())
     found = camera_over_table(depth, K, "front")
-    assert found.world_from_camera[2, 3] == pytest.approx(camera().world_from_camera[2, 3], abs=0.002)
-    assert found.world_from_camera[2, :3] == pytest.approx(camera().world_from_camera[2, :3], abs=0.005)
+    assert found.world_from_camera[2, 3] == pytest.approx(front_camera().world_from_camera[2, 3], abs=0.002)
+    assert found.world_from_camera[2, :3] == pytest.approx(front_camera().world_from_camera[2, :3], abs=0.005)
     assert np.linalg.det(found.world_from_camera[:3, :3]) == pytest.approx(1.0)
 
 
 def test_a_small_table_above_a_larger_floor_is_the_table() -> None:
-    eye = camera()
+    eye = front_camera()
     _, depth, true = seen(APART, eye, floor_m=0.5, half_m=0.3)
     assert (depth > 0).mean() > 0.9
     for known in (K, eye):
@@ -94,19 +81,19 @@ def test_a_small_table_above_a_larger_floor_is_the_table() -> None:
 
 def test_equal_tops_of_boxes_around_the_middle_are_no_table() -> None:
     places = [(0.5 + x, y) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
-    _, depth, true = seen({(x, y, 0.05, 0.2, 0.2, 0.1): RED for x, y in places}, camera(), half_m=0.35)
+    _, depth, true = seen({(x, y, 0.05, 0.2, 0.2, 0.1): RED for x, y in places}, front_camera(), half_m=0.35)
     table = find_table(depth, K)
-    assert table.distance_m == pytest.approx(camera().world_from_camera[2, 3], abs=0.003)
+    assert table.distance_m == pytest.approx(front_camera().world_from_camera[2, 3], abs=0.003)
     assert min(overlaps(masks_on(table, depth, K), true)) > 0.75
 
 
 def test_an_empty_table_has_no_masks() -> None:
-    _, depth, _ = seen({}, camera())
+    _, depth, _ = seen({}, front_camera())
     assert not masks_on(find_table(depth, K), depth, K).any()
 
 
 def test_numbers_stay_with_their_objects() -> None:
-    eye, masks = camera(), TableMasks()
+    eye, masks = front_camera(), TableMasks()
     first = seen(APART, eye)
     moved = {(0.45, 0.3, 0.03, 0.06, 0.06, 0.06): RED, **dict(list(APART.items())[1:])}
     gone = dict(list(moved.items())[1:])
@@ -131,7 +118,7 @@ def test_numbers_stay_with_their_objects() -> None:
 
 
 def test_masks_stay_where_depth_has_not_changed() -> None:
-    eye, masks, rng = camera(), TableMasks(), np.random.default_rng(1)
+    eye, masks, rng = front_camera(), TableMasks(), np.random.default_rng(1)
     arm = (0.45, 0.15, 0.2, 0.05, 0.3, 0.05)
     gone = dict(list(APART.items())[1:])
 
@@ -158,7 +145,10 @@ def test_masks_stay_where_depth_has_not_changed() -> None:
 
 
 def test_objects_are_named_after_their_places_in_every_view() -> None:
-    eyes, masks = (camera("left", 35.0), camera("right", -35.0)), TableMasks({"red": (0.4, 0.15), "blue": (0.65, 0.1)})
+    eyes, masks = (
+        (front_camera("left", 35.0), front_camera("right", -35.0)),
+        TableMasks({"red": (0.4, 0.15), "blue": (0.65, 0.1)}),
+    )
     images = [seen(APART, eye) for eye in eyes]
     found = masks.look(np.stack([i[0] for i in images]), np.stack([i[1] for i in images]), eyes)
     assert not found.shared_ids

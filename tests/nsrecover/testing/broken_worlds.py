@@ -11,6 +11,7 @@ from nsrecover.testing import Rule
 from sim.sound.microphone import Microphone
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import SavedWorld, TabletopWorld
+from tests.observations import posed, shifted
 
 SCENE = SceneSpec(
     (
@@ -38,23 +39,6 @@ class Table(TabletopWorld):
     def execute(self, action: Action) -> None:
         super().execute(action)
         self.done += 1
-
-
-def posed(observation: Observation, pose: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)):
-    """Return an observation with other camera poses."""
-    cameras = tuple(
-        replace(camera, world_from_camera=np.asarray(pose(camera.world_from_camera), np.float32))
-        if view in views
-        else camera
-        for view, camera in enumerate(observation.cameras)
-    )
-    return replace(observation, cameras=cameras)
-
-
-def shifted(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    moved = np.eye(4)
-    moved[:3, 3] = x, y, z
-    return moved
 
 
 def with_k(observation: Observation, **entries: float) -> Observation:
@@ -171,9 +155,7 @@ class SinksUnnoticed(Table):
 
     def observe(self) -> Observation:
         self.looked += 1
-        lower = np.eye(4)
-        lower[1, 3] = 0.12
-        return self.observe_from([None, lower if self.done else None])
+        return self.observe_from([None, shifted(y=0.12) if self.done else None])
 
 
 @breaks(Rule.OBSERVATIONS_KEPT)

@@ -3,19 +3,12 @@
 import pytest
 
 from nsrecover.util import english
+from tests.case_files import cases_of
+
+CASES = cases_of(__file__)
 
 
-@pytest.mark.parametrize(
-    ("noun", "expected"),
-    [
-        ("cube", "a cube"), ("apple slice", "an apple slice"), ("egg", "an egg"), ("hour", "an hour"),
-        ("unit", "a unit"), ("user", "a user"), ("utensil", "a utensil"), ("umbrella", "an umbrella"),
-        ("onion", "an onion"), ("one-way valve", "a one-way valve"), ("8-pin plug", "an 8-pin plug"),
-        ("80 cm tube", "an 80 cm tube"), ("x axis", "an x axis"), ("house plant", "a house plant"),
-        ("eucalyptus", "a eucalyptus"), ("oven", "an oven"), ("Orange cube", "an Orange cube"),
-        ("unopened can", "an unopened can"), ("unicycle", "a unicycle"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("noun", "expected"), CASES["articles"])
 def test_the_indefinite_article_follows_the_sound(noun: str, expected: str) -> None:
     assert english.a(noun) == expected
 
@@ -23,26 +16,16 @@ def test_the_indefinite_article_follows_the_sound(noun: str, expected: str) -> N
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("red cube", "the red cube"), ("the red cube", "the red cube"), ("The Hague", "The Hague"), ("my mug", "my mug"),
-     ("theatre", "the theatre"), ("a", "the a"), ("first stove burner", "the first stove burner")],
+     ("theatre", "the theatre"), ("a", "the a"), ("first stove burner", "the first stove burner"),
+     ("all_steps_succeeded", "the \u201call_steps_succeeded\u201d"), ("OK", "the \u201cOK\u201d"),
+     ("box-2_b", "the box-2_b"),
+     ("it-went-well", "the \u201cit-went-well\u201d"), ("as expected", "the \u201cas expected\u201d")],
 )  # fmt: skip
 def test_a_name_gets_one_article(name: str, expected: str) -> None:
     assert english.the(name) == expected
 
 
-@pytest.mark.parametrize(
-    ("verb", "expected"),
-    [
-        (verb, f"{stem}ing")
-        for verb, stem in {
-            "put": "putt", "set": "sett", "spin": "spinn", "slip": "slipp", "unplug": "unplugg", "reset": "resett",
-            "quit": "quitt", "grab": "grabb", "begin": "beginn", "transfer": "transferr", "overlap": "overlapp",
-            "open": "open", "pour": "pour", "mix": "mix", "visit": "visit", "read": "read", "rest": "rest",
-            "follow": "follow", "press": "press", "add": "add", "do": "do", "go": "go", "heat": "heat",
-            "slice": "slic", "toggle": "toggl", "see": "see", "free": "free", "tie": "ty", "untie": "unty",
-            "water": "water", "deliver": "deliver", "fix": "fix", "play": "play", "cook": "cook", "miss": "miss",
-        }.items()
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("verb", "expected"), CASES["gerunds"])
 def test_gerunds(verb: str, expected: str) -> None:
     assert english.gerund(verb) == expected
 
@@ -88,37 +71,8 @@ def test_plural_names(name: str, many: bool) -> None:
     assert english.is_plural(name) is many
 
 
-@pytest.mark.parametrize(
-    ("template", "terms", "said", "denied"),
-    [
-        ("{0} is wet", ("rose",), "the rose is wet", "the rose is not wet"),
-        ("the {0} is wet", ("rose",), "the rose is wet", "the rose is not wet"),
-        ("the {0} is wet", ("the rose",), "the rose is wet", "the rose is not wet"),
-        ("{0} filled with {1!s}", ("mug", "water"), "the mug is filled with water", "the mug is not filled with water"),
-        ("{0} not in {1}", ("mug", "sink"), "the mug is not in the sink", "the mug is in the sink"),
-        ("{0} stands on {1}", ("a", "b"), "the a stands on the b", "the a does not stand on the b"),
-        ("{0} already stands on {1}", ("a", "b"), "the a already stands on the b",
-         "the a does not already stand on the b"),
-        ("{0} exists", ("apple slice",), "the apple slice exists", "the apple slice does not exist"),
-        ("{0} exists", ("apple slices",), "the apple slices exist", "the apple slices do not exist"),
-        ("{0} is on {1}", ("scissors", "mat"), "the scissors are on the mat", "the scissors are not on the mat"),
-        ("{0} has been asked", ("Ann",), "the Ann has been asked", "the Ann has not been asked"),
-        ("{0} can be reached", ("mug",), "the mug can be reached", "the mug cannot be reached"),
-        ("there is room for {1} on {0}", ("tray", "mug"), "there is room for the mug on the tray",
-         "there is no room for the mug on the tray"),
-        ("rain outside", (), "rain outside", "it is not true that rain outside"),
-        ("there is no way to {0}", ("sink",), "there is no way to the sink", "there is way to the sink"),
-        ("{0} stands where {1} has to go", ("a", "b"), "the a stands where the b has to go",
-         "the a does not stand where the b has to go"),
-        ("{0} has a door", ("fridge",), "the fridge has a door", "the fridge does not have a door"),
-        ("there is a tool", (), "there is a tool", "there is no tool"),
-        ("the gripper is empty", (), "the gripper is empty", "the gripper is not empty"),
-        ("the way to {0} is open", ("stairs",), "the way to the stairs is open", "the way to the stairs is not open"),
-        ("the robot is next to {0}", ("is there",), "the robot is next to the “is there”",
-         "the robot is not next to the “is there”"),
-    ],
-)  # fmt: skip
-def test_clauses_agree_and_are_negated(template: str, terms: tuple[str, ...], said: str, denied: str) -> None:
+@pytest.mark.parametrize(("template", "terms", "said", "denied"), CASES["clauses"])
+def test_clauses_agree_and_are_negated(template: str, terms: list[str], said: str, denied: str) -> None:
     assert english.clause(template, *terms) == said
     assert english.clause(template, *terms, holds=False) == denied
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from nsrecover.core import Plan
 from sim.kitchen.scenes import KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.things import kind_of
+from sim.kitchen.world import KitchenWorld
 
 LAYOUT = 0
 CLEAN = ObjectState()
@@ -37,3 +39,10 @@ def _largest() -> str:
 
 TOP = _largest()
 """The largest worktop."""
+
+
+def carry_out(world: KitchenWorld, plan: str) -> None:
+    """Carry out a plan of which every action is to succeed."""
+    for action in Plan.parse(plan):
+        world.execute(action)
+        assert world.failures[-1] == "", f"{action}: {world.cell.log}"

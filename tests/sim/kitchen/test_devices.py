@@ -5,19 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Action
 from nsrecover.errors import UnknownObject
 from sim.kitchen.laws import TOASTER_S
 from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
-from tests.sim.kitchen.kitchens import TOP, kitchen
-
-
-def _run(world: KitchenWorld, plan: str) -> None:
-    for action in Plan.parse(plan):
-        world.execute(action)
-        assert world.failures[-1] == "", f"{action}: {world.cell.log}"
+from tests.sim.kitchen.kitchens import TOP, carry_out, kitchen
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +28,7 @@ def sliced() -> Iterator[KitchenWorld]:
         assert world.failures[-1] == "the hand holds no knife"
         world.execute(Action("pick_up", ("bread slice",)))
         assert world.failures[-1] == "there is no bread slice yet"
-        _run(world, "pick_up(knife); slice_obj(bread)")
+        carry_out(world, "pick_up(knife); slice_obj(bread)")
         yield world
 
 
@@ -54,10 +48,10 @@ def test_a_knife_cuts_bread_into_slices(sliced: KitchenWorld) -> None:
 
 def test_a_slice_is_toasted_and_pops_up(sliced: KitchenWorld) -> None:
     cell = sliced.cell
-    _run(sliced, "put_on(knife, dining table); pick_up(bread slice); put_in(bread slice, toaster)")
+    carry_out(sliced, "put_on(knife, dining table); pick_up(bread slice); put_in(bread slice, toaster)")
     (inside,) = cell.standing_on("toaster")
     high = cell.pose(inside)[0][2]
-    _run(sliced, "toggle_on(toaster)")
+    carry_out(sliced, "toggle_on(toaster)")
     assert cell.states["toaster"].on
     assert cell.standing_on("toaster") == [inside]
     assert cell.pose(inside)[0][2] < high - 0.03
@@ -73,7 +67,7 @@ def test_a_slice_is_toasted_and_pops_up(sliced: KitchenWorld) -> None:
 
 def test_an_empty_toaster_turns_off() -> None:
     with KitchenWorld(sample_kitchen(1, 0, [])) as world:
-        _run(world, "toggle_on(toaster); toggle_off(toaster); toggle_on(toaster)")
+        carry_out(world, "toggle_on(toaster); toggle_off(toaster); toggle_on(toaster)")
         for _ in range(int(200 * TOASTER_S)):
             world.cell.advance()
         assert not world.cell.states["toaster"].on
@@ -82,17 +76,17 @@ def test_an_empty_toaster_turns_off() -> None:
 def test_devices_are_switched() -> None:
     spec = sample_kitchen(1, 3, ["laptop", "remote control"])
     with KitchenWorld(spec) as world:
-        _run(world, "open_obj(laptop); toggle_on(laptop)")
+        carry_out(world, "open_obj(laptop); toggle_on(laptop)")
         assert world.cell.states["laptop"].open
         assert world.cell.states["laptop"].on
         world.execute(Action("toggle_on", ("television",)))
         assert world.failures[-1] == "the hand holds no remote control"
-        _run(world, "close_obj(laptop); pick_up(laptop); put_on(laptop, tv stand)")
+        carry_out(world, "close_obj(laptop); pick_up(laptop); put_on(laptop, tv stand)")
         assert not world.cell.states["laptop"].open
         assert "laptop" in world.cell.standing_on("tv stand")
-        _run(world, "pick_up(remote control); toggle_on(television)")
+        carry_out(world, "pick_up(remote control); toggle_on(television)")
         assert world.cell.states["television"].on
-        _run(world, "toggle_off(television)")
+        carry_out(world, "toggle_off(television)")
         assert not world.cell.states["television"].on
 
 
@@ -102,6 +96,6 @@ def test_a_sponge_wipes_stains_off() -> None:
     with KitchenWorld(replace(spec, things=stained)) as world:
         world.execute(Action("wipe", ("bowl",)))
         assert world.failures[-1] == "the hand holds no sponge"
-        _run(world, "pick_up(sponge); wipe(bowl)")
+        carry_out(world, "pick_up(sponge); wipe(bowl)")
         assert not world.cell.states["bowl"].dirty
         assert world.cell.states["pan"].dirty

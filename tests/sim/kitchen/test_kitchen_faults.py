@@ -23,6 +23,7 @@ from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
 from tests.commands import ROOT
 from tests.sim.kitchen.kitchens import TOP, kitchen
+from tests.sim.samplers import check_sampler
 
 PLAN = Plan.parse(
     "toggle_on(first stove burner); toggle_on(coffee machine); open_obj(drawer); pick_up(mug); "
@@ -145,20 +146,10 @@ def test_faults_of_other_steps_do_nothing(run: Run) -> None:
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name: str, run: Run) -> None:
-    kind = FAULTS[name]
     for step in range(STEPS):
         moment = run.moment(step)
-        for seed in range(3):
-            fault = kind.sample(moment, np.random.default_rng(seed))
-            assert fault == kind.sample(moment, np.random.default_rng(seed))
-            if fault is None:
-                continue
-            assert fault.at_step in (step, START)
-            touched = fault.touched(moment.action)
-            again = kind.sample(replace(moment, taken=touched), np.random.default_rng(seed))
-            assert again is None or not again.touched(moment.action) & touched
         everything = frozenset({*moment.before.things, *(one.name for one in moment.spec.fixtures)})
-        assert kind.sample(replace(moment, taken=everything), np.random.default_rng(0)) is None
+        check_sampler(FAULTS[name], moment, 3, (step, START), everything)
 
 
 def test_planning_faults_change_the_plan_and_nothing_else() -> None:

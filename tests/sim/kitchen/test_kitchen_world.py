@@ -8,19 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Plan
+from nsrecover.core import Action
 from nsrecover.perception.objects.shared_numbers import with_shared_numbers
 from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor
 from sim.sensors.sensor import EXACT
-from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
-
-
-def _run(world: KitchenWorld, plan: str) -> None:
-    """Carry out a plan of which every action is to succeed."""
-    for action in Plan.parse(plan):
-        world.execute(action)
-        assert world.failures[-1] == "", f"{action}: {world.cell.log}"
+from tests.sim.kitchen.kitchens import CLEAN, TOP, carry_out, kitchen
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +24,7 @@ def breakfast() -> Iterator[KitchenWorld]:
         ("pot", TOP, (0.0, 0.28), 0.0, CLEAN),
     )
     with KitchenWorld(spec) as world:
-        _run(world, "pick_up(mug); put_in(mug, sink); toggle_on(faucet); toggle_off(faucet)")
+        carry_out(world, "pick_up(mug); put_in(mug, sink); toggle_on(faucet); toggle_off(faucet)")
         yield world
 
 
@@ -64,20 +57,20 @@ def test_a_running_tap_fills_and_cleans_what_stands_under_it(breakfast: KitchenW
 
 def test_water_is_poured_and_boils(breakfast: KitchenWorld) -> None:
     before = breakfast.cell.states["mug"].volume_l
-    _run(breakfast, "pick_up(mug)")
+    carry_out(breakfast, "pick_up(mug)")
     assert breakfast.observe().holding, "the gripper feels the mug"
     held = breakfast.cell.states["mug"].volume_l
     assert held > 0.9 * before, "of a mug that is full to the brim a little is spilt"
-    _run(breakfast, f"pour(mug, pot); put_on(mug, {TOP})")
+    carry_out(breakfast, f"pour(mug, pot); put_on(mug, {TOP})")
     assert not breakfast.observe().holding
     assert breakfast.cell.states["mug"].volume_l == 0.0
     assert breakfast.cell.states["pot"].volume_l > 0.7 * held
-    _run(breakfast, "pick_up(pot); put_on(pot, first stove burner); toggle_on(first stove burner)")
+    carry_out(breakfast, "pick_up(pot); put_on(pot, first stove burner); toggle_on(first stove burner)")
     breakfast.cell.settle(0)
     for _ in range(600):
         breakfast.cell.advance()
     assert breakfast.cell.states["pot"].temperature_c > 90.0
-    _run(breakfast, "toggle_off(first stove burner)")
+    carry_out(breakfast, "toggle_off(first stove burner)")
     assert not breakfast.cell.states["first stove burner"].on
 
 
@@ -111,7 +104,8 @@ def test_food_is_kept_behind_a_closed_door() -> None:
         assert world.cell.robot.held == "apple"
         world.execute(Action("put_in", ("apple", "fridge")))
         assert world.failures[-1] == "the fridge is closed"
-        _run(world, f"put_on(apple, {TOP}); open_obj(fridge); pick_up(apple); put_in(apple, fridge); close_obj(fridge)")
+        plan = f"put_on(apple, {TOP}); open_obj(fridge); pick_up(apple); put_in(apple, fridge); close_obj(fridge)"
+        carry_out(world, plan)
         assert not world.cell.states["fridge"].open
         inside = world.cell.fixtures["fridge"].from_world(world.cell.pose("apple")[0])
         assert -0.6 < inside[0] < -0.02
@@ -123,12 +117,12 @@ def test_food_is_kept_behind_a_closed_door() -> None:
 def test_an_egg_cracks_when_it_is_knocked_and_cooks_in_a_hot_pan() -> None:
     spec = kitchen(("egg", TOP, (0.0, 0.0), 0.0, CLEAN), ("pan", "first stove burner", (0.0, 0.0), 90.0, CLEAN))
     with KitchenWorld(spec) as world:
-        _run(world, "pick_up(egg)")
+        carry_out(world, "pick_up(egg)")
         assert not world.cell.states["egg"].cracked
-        _run(world, "crack_obj(egg); put_in(egg, pan)")
+        carry_out(world, "crack_obj(egg); put_in(egg, pan)")
         assert world.cell.states["egg"].cracked
         assert world.cell.contents("pan") == ["egg"]
-        _run(world, "toggle_on(first stove burner)")
+        carry_out(world, "toggle_on(first stove burner)")
         for _ in range(1600):
             world.cell.advance()
         assert world.cell.states["egg"].cooked >= 1.0
@@ -145,7 +139,7 @@ def test_what_falls_from_the_worktop_breaks() -> None:
 
 def test_what_slips_out_of_the_gripper_is_noticed() -> None:
     with KitchenWorld(kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
-        _run(world, "pick_up(mug)")
+        carry_out(world, "pick_up(mug)")
         world.cell.robot.unlatch()
         world.cell.robot.arm.weaken_grip(0.2, 0.01)
         for _ in range(200):
@@ -159,5 +153,5 @@ def test_what_slips_out_of_the_gripper_is_noticed() -> None:
 def test_nothing_is_put_on_the_handle_of_a_pan() -> None:
     spec = kitchen(("pan", TOP, (0.0, -0.1), 90.0, CLEAN), ("apple", TOP, (0.0, 0.3), 0.0, CLEAN))
     with KitchenWorld(spec) as world:
-        _run(world, f"pick_up(apple); put_on(apple, {TOP})")
+        carry_out(world, f"pick_up(apple); put_on(apple, {TOP})")
         assert world.cell.touching("apple") == {TOP}

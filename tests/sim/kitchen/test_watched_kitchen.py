@@ -7,8 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from nsrecover import Observation, RobotState
-from nsrecover.core.actions import Action, Plan
+from nsrecover import Action, Observation, Plan, RobotState
 from sim.kitchen.faults import Fault
 from sim.kitchen.faults.people import Midway, Taken
 from sim.kitchen.sounding import microphone_in

@@ -6,25 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Observation, World
+from nsrecover.core import Observation, World
 from nsrecover.perception.objects.detections import lift_boxes
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import Sensor
 from sim.sensors.world import SensedWorld
 from sim.tabletop.kinematic import Fidelity
-from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
-
-SCENE = SceneSpec(
-    (
-        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
-        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
-        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.1),
-    ),
-    seed=3,
-)
-STACK = Action("top", ("blue die", "red cube"))
-ROW = Action("left", ("white lego", "red cube"))
+from tests.sim.tabletop.blocks import ROW, SCENE, STACK
 
 
 @pytest.fixture

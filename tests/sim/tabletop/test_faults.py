@@ -26,6 +26,7 @@ from sim.tabletop.placing import true_graph
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.truth import Truth, deviations
 from sim.tabletop.world import SavedWorld, TabletopWorld
+from tests.sim.samplers import check_sampler
 
 MOMENTS = (
     (Structure.ROW, 1, 3),
@@ -141,20 +142,8 @@ def test_a_fault_strikes_at_its_step_repeats_itself_and_leaves_no_trace(name, br
 
 @pytest.mark.parametrize("name", list(FAULTS))
 def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name, branches):
-    kind = FAULTS[name]
-    for branch in branches:
-        moment = branch.moment
-        for seed in range(4):
-            fault = kind.sample(moment, np.random.default_rng(seed))
-            assert fault == kind.sample(moment, np.random.default_rng(seed))
-            if fault is None:
-                continue
-            assert fault.at_step == moment.step
-            touched = fault.touched(moment.action)
-            again = kind.sample(replace(moment, taken=touched), np.random.default_rng(seed))
-            assert again is None or not again.touched(moment.action) & touched
-        everything = frozenset(moment.before.names)
-        assert kind.sample(replace(moment, taken=everything), np.random.default_rng(0)) is None
+    for moment in (branch.moment for branch in branches):
+        check_sampler(FAULTS[name], moment, 4, (moment.step,), frozenset(moment.before.names))
 
 
 def test_a_blocked_place_bars_a_later_action(branches):

@@ -5,20 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
 from sim.sound.events import SoundKind
 from sim.sound.microphone import Background, Microphone
-from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
+from tests.sim.tabletop.blocks import SCENE, STACK
 
-SCENE = SceneSpec(
-    (
-        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
-        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
-    ),
-    seed=3,
-)
-STACK = Action("top", ("blue die", "red cube"))
 QUIET = Microphone(background=Background(level_db=0.0), noise_db=0.0)
 
 

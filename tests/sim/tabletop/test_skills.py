@@ -11,14 +11,7 @@ from sim.common.rotations import matrix_of
 from sim.tabletop.placing import GAP_M
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
-
-SCENE = SceneSpec(
-    (
-        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
-        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
-        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.1),
-    )
-)
+from tests.sim.tabletop.blocks import SCENE
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,10 @@ from nsrecover.core import Action, Plan
 from nsrecover.errors import InvalidConfiguration
 from sim.tabletop.faults.base import Fault
 from sim.tabletop.phases import SkillPhase
-from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import deviations
 from sim.tabletop.world import TabletopWorld
-
-SCENE = SceneSpec(
-    (
-        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
-        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
-        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.1),
-    ),
-    seed=3,
-)
-STACK = Action("top", ("blue die", "red cube"))
-ROW = Action("left", ("white lego", "red cube"))
+from tests.sim.tabletop.blocks import ROW, SCENE, STACK
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Effects are learned from demonstrations of conventions that they have not been told."""
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from nsrecover.models.effects.effect import LearnedEffect, fit
 from nsrecover.models.effects.law import Cases
 from nsrecover.models.effects.operator import learn, operators_in, with_operators
 from nsrecover.models.effects.sparse import select
-from sim.datasets.own_operators.conventions import Convention, convention
+from sim.datasets.own_operators.conventions import Boxes, Convention, convention
 from sim.datasets.own_operators.scenes import demonstrations, episode, noisy
 
 SEED = 3
@@ -42,6 +43,31 @@ def test_fifty_demonstrations_are_enough(number: int) -> None:
     assert np.median(errors) < 0.005
     assert np.median(effect.errors_m) < 0.006
     assert effect.relative == (number in (3, 16, 17))
+
+
+def across(boxes: Boxes, arguments: Sequence[str]) -> np.ndarray:
+    """As far behind the middle of the table as the second one is before it."""
+    box, other = boxes[arguments[0]].copy(), boxes[arguments[1]]
+    box[:3] = 1.3 - other[0], other[1], box[5] / 2
+    return box
+
+
+def by_footprint(boxes: Boxes, arguments: Sequence[str]) -> np.ndarray:
+    """Left of what covers less of the table, else right of it."""
+    box, other = boxes[arguments[0]].copy(), boxes[arguments[1]]
+    side = 1 if box[3] * box[4] > other[3] * other[4] else -1
+    box[:3] = other[0], other[1] + side * ((box[4] + other[4]) / 2 + 0.03), box[5] / 2
+    return box
+
+
+@pytest.mark.parametrize("place", [across, by_footprint])
+def test_a_place_may_be_mirrored_and_a_side_may_depend_on_which_one_is_larger(place: Callable) -> None:
+    world = Convention("another", place)
+    effect, more = fit(shown(world, 0, 80)), shown(world, 1, 30)
+    found = effect.boxes([(each.graph, each.arguments) for each in more])
+    errors = np.linalg.norm(found[:, :3] - np.array([each.after for each in more])[:, :3], axis=1)
+    assert np.mean(errors < 0.012) > 0.8
+    assert not effect.relative
 
 
 def test_one_argument_counts_from_the_place_before() -> None:

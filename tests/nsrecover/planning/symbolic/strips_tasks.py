@@ -4,6 +4,7 @@ import heapq
 import itertools
 import random
 
+from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, mask
 
 
@@ -61,3 +62,8 @@ def some_plan(task: StripsTask, seed: int, steps: int = 6) -> list[GroundAction]
         if plan and task.goal.holds(state):
             return plan
     return []
+
+
+def relaxation_of(task: StripsTask) -> tuple[Propositions, Relaxation]:
+    propositions = Propositions(len(task.facts), task.actions, [task.goal])
+    return propositions, Relaxation(propositions, task.actions, [action.cost for action in task.actions])

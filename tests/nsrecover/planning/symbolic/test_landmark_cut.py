@@ -6,13 +6,12 @@ import pytest
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut, load_compiled
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import StripsTask
-from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task
+from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task, relaxation_of
 
 
 def parts(task: StripsTask) -> tuple[Propositions, Relaxation, LandmarkCut]:
-    propositions = Propositions(len(task.facts), task.actions, [task.goal])
+    propositions, relaxation = relaxation_of(task)
     costs = [action.cost for action in task.actions]
-    relaxation = Relaxation(propositions, task.actions, costs)
     cut = LandmarkCut(len(propositions), relaxation.before, relaxation.achieved, costs, propositions.of(task.goal))
     return propositions, relaxation, cut
 

@@ -7,8 +7,7 @@ import pytest
 
 from nsrecover import Plan, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.core.facts import Facts
-from nsrecover.core.recovery import ReasonCode, RecoveryStatus
+from nsrecover.core import Facts, ReasonCode, RecoveryStatus
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 
 BLOCKS = Path("eval/symbolic/domains/blocks.pddl")

@@ -10,15 +10,14 @@ from nsrecover.planning.symbolic.mutexes import Mutexes
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import StripsTask
 from nsrecover.planning.symbolic.stubborn import StubbornSets
-from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task
+from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task, relaxation_of
 
 
 def parts(task: StripsTask) -> tuple[Propositions, Relaxation, Mutexes]:
-    propositions = Propositions(len(task.facts), task.actions, [task.goal])
-    relaxed = Relaxation(propositions, task.actions, [action.cost for action in task.actions])
+    propositions, relaxed = relaxation_of(task)
     holds = np.flatnonzero(propositions.true_in(task.initial)).tolist()
-    size = len(propositions)
-    return propositions, relaxed, Mutexes(size, relaxed.before, relaxed.achieved, relaxed.undone, holds)
+    mutexes = Mutexes(len(propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds)
+    return propositions, relaxed, mutexes
 
 
 def test_pairs_that_are_reached_never_exclude_each_other_and_some_others_do() -> None:

@@ -12,26 +12,19 @@ import nsrecover
 import nsrecover.serving.live
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.serving.live.serving import EXPIRES_S
+from tests.nsrecover.serving.browsing import DESKTOP, PHONE, Window, violations
 from tests.nsrecover.serving.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Running, at_once, pushed
 
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 LIMIT_MS = 20_000
 
 
-class Viewer:
-    """A browser window on a live page, with what it asked for and complained about."""
+class Viewer(Window):
+    """A browser window on a live page."""
 
     def __init__(self, browser: Any, url: str, **context: Any) -> None:
-        self.complaints: list[str] = []
-        self.asked: list[str] = []
+        super().__init__(browser, url, **context)
         self.base = url.partition("/enter")[0]
-        self.context = browser.new_context(**({"viewport": DESKTOP} | context))
         self.context.set_default_timeout(LIMIT_MS)
-        self.page = self.context.new_page()
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(url)
         self.page.wait_for_selector("#connection.ok")
 
     def wait_for(self, panel: str, text: str) -> None:
@@ -45,17 +38,6 @@ class Viewer:
         """No complaint in the console, and no request to anybody else."""
         assert self.complaints == []
         assert [url for url in self.asked if not url.startswith((self.base, "data:"))] == []
-
-
-def violations(page: Any) -> list[tuple[str, str]]:
-    """Serious barriers that axe finds, with an element of each."""
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
-    )
-    found = axe.Axe().run(page).response["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    return [(each["id"], each["nodes"][0]["html"]) for each in serious]
 
 
 def agent() -> nsrecover.RecoveryAgent:

@@ -1,4 +1,4 @@
-"""What a report says: five answers, the way with its skipped steps, marks, scenes, and help that is no error."""
+"""What a report says: the answers, the way with its skipped steps, marks, scenes, and help that is no error."""
 
 from dataclasses import replace
 
@@ -42,12 +42,11 @@ def test_the_questions_are_answered_with_facts_behind_every_sentence() -> None:
     told = answers(report)
     assert list(told) == ["what", "when", "why", "done", "worked", "long", "safe"]
     assert "The second step, putting the green die" in told["what"]
-    assert told["when"].startswith("At step 2 of 2, ")
-    assert "24 seconds" in told["when"]
+    assert told["when"].startswith("After the second step, at 00:24 of the run")
     assert "the green die was not lifted" in told["what"]
     assert "action should have lifted the green die" in told["why"]
     assert "three actions" in told["done"]
-    assert told["worked"] == "Yes. The robot completed the plan."
+    assert told["worked"].startswith("Yes: I completed the plan")
     assert all(line.facts for answer in report.answers for line in answer.lines)
     assert report.summary.startswith("At step 2 of 2, putting ")
     assert report.summary.endswith("and the plan was completed.")
@@ -66,7 +65,7 @@ def test_a_referee_has_the_last_word() -> None:
     assert report.outcome_kind is MarkedAs.DOUBT
     recording = replace(fallen(), status=EpisodeStatus.REVIEWED, records=fallen().records[:2])
     reviewed = report_of(recording, "Reviewed")
-    assert answers(reviewed)["worked"].startswith("Unknown")
+    assert answers(reviewed)["worked"].startswith("That is not known")
     assert (Mark.PROPOSED, None) in way(reviewed)
 
 
@@ -99,7 +98,7 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
     assert {entry.number for entry in report.way} - {None} == set(range(1, 7))
     later = sum(step.kind is MarkedAs.ERROR for step in report.steps) - 1
     assert ("went wrong, too" in report.summary) == (later > 0)
-    assert ("went wrong, too" in answers(report)["what"]) == (later > 0)
+    assert ("There was also" in answers(report)["what"]) == (later > 0)
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:  # the last way back was not carried out
         rejoining = [entry.text for entry in report.way if entry.mark is Mark.REJOIN]
         assert rejoining[-1] == "The plan would continue with step 1"
@@ -191,11 +190,11 @@ def test_a_run_that_could_not_begin_has_a_page() -> None:
     episode = Episode(plan, EpisodeStatus.ASKED_FOR_HELP, "no camera sees anything", empty, ())
     report = report_of(episode, "Nothing")
     assert "The run could not begin: no camera" in report.summary
-    assert answers(report)["why"] == "No camera sees anything."
+    assert "no camera sees anything" in answers(report)["why"]
     stopped = replace(flawless(), status=EpisodeStatus.ASKED_FOR_HELP, reason="the camera is dark")
     told = answers(report_of(stopped, "Dark"))
-    assert told["what"] == "The robot asked for help."
-    assert told["why"] == "The camera is dark."
+    assert told["what"].endswith("asked for help: the camera is dark.")
+    assert "the camera is dark" in told["why"]
     assert way(report) == [(Mark.NOT_DONE, 1)]
     assert "No step was begun." in html_of(report)
 

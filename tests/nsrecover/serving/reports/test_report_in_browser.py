@@ -17,9 +17,9 @@ from nsrecover.serving.reports.media import Extra
 from nsrecover.serving.reports.page import write_page
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
+from tests.nsrecover.serving.browsing import DESKTOP, PHONE, Window, violations
 from tests.nsrecover.serving.reports.shown_reports import in_kitchen, instructed, recorded
 
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 KINDS = ("recorded", "kitchen", "instructed")
 
 
@@ -32,24 +32,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {kind: folder / f"{kind}.html" for kind in KINDS}
 
 
-class Opened:
-    """A page, with what it asked for and complained about."""
+class Opened(Window):
+    """A file in a browser window."""
 
     def __init__(self, browser: Any, file: Path, **context: Any) -> None:
-        self.complaints: list[str] = []
-        self.asked: list[str] = []
-        self._context = browser.new_context(**({"viewport": DESKTOP} | context))
-        self.page = self._context.new_page()
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(file.as_uri())
+        super().__init__(browser, file.as_uri(), **context)
 
     def __enter__(self) -> Opened:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._context.close()
+        self.context.close()
 
     def wait(self, condition: str) -> None:
         """Wait until a condition holds; the page allows no evaluation of its own."""
@@ -194,12 +187,6 @@ def test_without_scripts_every_step_is_shown(browser: Any, pages: dict[str, Path
 def test_axe_finds_nothing_serious(
     browser: Any, pages: dict[str, Path], kind: str, scheme: str, size: dict[str, int]
 ) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
-    )
     with Opened(browser, pages[kind], viewport=size, color_scheme=scheme) as opened:
         opened.page.check("#numbers")
-        found = axe.Axe().run(opened.page).response["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
+        assert violations(opened.page) == []

@@ -27,7 +27,7 @@ def test_a_log_has_the_same_report_as_its_episode_without_photographs(tmp_path: 
     assert report.shown == 1
     assert not report.images
     assert "There are no photographs" in report.notes[0]
-    assert "24 seconds after the start" in report.answers[1].lines[0].text
+    assert "at 00:24 of the run" in report.answers[1].lines[0].text
 
 
 def test_a_log_of_facts_needs_no_domain_besides(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_boxes_have_no_clock(tmp_path: Path) -> None:
     report = report_at(str(file))
     assert {step.kind for step in report.steps} == {MarkedAs.OK}
     assert report.outcome == "recording"
-    assert not any("seconds" in line.text for answer in report.answers for line in answer.lines)
+    assert not any("of the run" in line.text for answer in report.answers for line in answer.lines)
 
 
 def test_a_recording_brings_its_photographs_and_its_sound(tmp_path: Path) -> None:

@@ -22,11 +22,6 @@ AWAY = {**BOXES, "a": [0.6, -0.2, 0.02, 0.04, 0.04, 0.04]}
 
 
 @pytest.fixture(scope="session")
-def system() -> System:
-    return nsrecover.load()
-
-
-@pytest.fixture(scope="session")
 def episode() -> Recording:
     return example("collapse")
 

@@ -1,0 +1,5 @@
+(define (problem delivery) (:domain depot)
+  (:objects depot home shop - place van - truck box - parcel)
+  (:init (at van depot) (at box depot) (road depot home) (road home depot) (road home shop) (road shop home)
+         (= (total-cost) 0))
+  (:goal (at box shop)) (:metric minimize (total-cost)))
