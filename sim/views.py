@@ -10,7 +10,7 @@ demonstration.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from nsrecover.records.recording import Recording
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.person import Person
 from sim.kitchen.robot import BasePose
-from sim.kitchen.scenes import TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.whereabouts import front_of, looked_at
 from sim.kitchen.states import ObjectState
@@ -65,8 +65,9 @@ def record(
     sensor: str = "clean",
     only: str = "",
     held: bool = True,
+    held_out: bool = False,
 ) -> None:
-    """Record views of vessels, food and appliances in kitchens whose layouts are not held out.
+    """Record views of vessels, food and appliances in kitchens.
 
     Args:
         kitchens: how many.
@@ -75,43 +76,51 @@ def record(
         sensor: name of the sensor through which the robot sees.
         only: kind of what is looked at, several times as often; empty: everything that has states.
         held: whether vessels are looked at in the hand, too, which takes most of the time.
+        held_out: whether their layouts are those that no training sees, and there are two observations from each place:
+            for `python -m train.reliance`.
     """
     if kitchens < 1 or seed < 0:
         raise InvalidConfiguration(
             f"expected at least one kitchen and a seed of at least 0, found kitchens={kitchens}, seed={seed}"
         )
     out.mkdir(parents=True, exist_ok=True)
-    by = for_demonstrations(preset(sensor))
-    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, by, only, held))
+    by, layouts = for_demonstrations(preset(sensor)), HELD_OUT_LAYOUTS if held_out else TRAINING_LAYOUTS
+    made = (
+        view
+        for number in tqdm(range(kitchens), unit="kitchen")
+        for view in views_of(seed, number, by, only, held, layouts, 1 + held_out)
+    )
     write_archive(out / "demonstrations.h5", made)
     print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
 
 
-def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "", held: bool = True) -> Iterator[Recording]:
+def views_of(
+    seed: int,
+    number: int,
+    sensor: Sensor = EXACT,
+    only: str = "",
+    held: bool = True,
+    layouts: Sequence[int] = TRAINING_LAYOUTS,
+    times: int = 1,
+) -> Iterator[Recording]:
     """Views of what has states in a kitchen, or of one kind of it, in front of the robot and in its hand."""
     rng = np.random.default_rng([seed, number, 31])
     things = list(dict.fromkeys((*THINGS, only) if only in KINDS else THINGS))
-    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(TRAINING_LAYOUTS)), things), rng)
+    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), things), rng)
     notes = {"source": "sim.views", "domain": "household", "seed": seed, "episode": number, "layout": spec.layout}
     with KitchenWorld(spec) as world:
-        cell, person = world.cell, Person(world.cell)
+        cell = world.cell
         stream = sensor.stream(len(world.rig.views), seed + number)
-        if rng.uniform() < 0.7:
-            person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)).tolist())
-        for thing in spec.things:
-            if Trait.DISH in traits_of(thing.name) and not thing.state.broken and rng.uniform() < TOPPLED:
-                person.topple(thing.name, float(rng.uniform(-math.pi, math.pi)))
-        kinds = (TELEVISION, PLANT)
-        operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind in kinds]
+        lay_out(world, rng)
+        operated = operated_in(world)
         names = [*(fixture.name for fixture in operated), *(thing.name for thing in spec.things)]
         names = [name for name in names if only in ("", noun(name))]
         for _ in range(SEVERAL * ROUNDS if only else ROUNDS):
             for fixture in operated:
                 if only in ("", fixture.kind):
-                    _operate(person, world, fixture, rng)
+                    operate(world, fixture, rng)
             for name in names:
-                seen = _seen(world, name, stream, rng)
-                if seen is not None:
+                for seen in _seen(world, name, stream, rng, times):
                     yield _recording(world, seen, notes)
         for name in names if held else ():
             if name in cell.things and (Trait.VESSEL in traits_of(name) or only):
@@ -149,8 +158,25 @@ def _varied(thing: ThingSpec, rng: np.random.Generator) -> ThingSpec:
     return replace(thing, state=state)
 
 
-def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.random.Generator) -> None:
+def lay_out(world: KitchenWorld, rng: np.random.Generator) -> None:
+    """Have an egg lie in a pan, and dishes on their sides."""
+    cell, person = world.cell, Person(world.cell)
+    if rng.uniform() < 0.7 and {"egg", "pan"} <= cell.things.keys():
+        person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)).tolist())
+    for thing in world.spec.things:
+        if Trait.DISH in traits_of(thing.name) and not thing.state.broken and rng.uniform() < TOPPLED:
+            person.topple(thing.name, float(rng.uniform(-math.pi, math.pi)))
+
+
+def operated_in(world: KitchenWorld) -> list[Fixture]:
+    """The fixtures that have states."""
+    fixtures = world.cell.fixtures.values()
+    return [one for one in fixtures if one.door or one.switch or one.kind in (TELEVISION, PLANT)]
+
+
+def operate(world: KitchenWorld, fixture: Fixture, rng: np.random.Generator) -> None:
     """Set the door of a fixture, and switch it on or off; what heats something stays off."""
+    person = Person(world.cell)
     if fixture.door is not None:
         person.swing(fixture.name, float(rng.choice([0.0, 0.0, rng.uniform(*_AJAR), rng.uniform(0.3, 1.0)])))
     if fixture.kind == PLANT:
@@ -163,8 +189,10 @@ def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.rand
         person.switch(name, bool(rng.uniform() < 0.5) and not world.cell.standing_on(name))
 
 
-def _seen(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator) -> Observation | None:
-    """What the robot's cameras see in front of a thing or fixture; None if no place there is free."""
+def _seen(
+    world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator, times: int
+) -> Iterator[Observation]:
+    """What the robot's cameras see in front of a thing or fixture, some times; nothing if no place there is free."""
     cell, motion = world.cell, Motion(world.cell)
     point, fixture = looked_at(motion, name)
     front, plan = front_of(motion, fixture, point), cell.floor_plan()
@@ -174,8 +202,8 @@ def _seen(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.G
         base = BasePose(float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away)
         if plan.free(np.array([[base.x, base.y]]))[0]:
             cell.robot.place(base, ())
-            return stream.observe(world.observe_from)
-    return None
+            yield from (stream.observe(world.observe_from) for _ in range(times))
+            return
 
 
 def _in_hand(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator) -> Iterator[Observation]:

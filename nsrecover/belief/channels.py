@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from nsrecover.belief.rates import FailureRates, Rate
@@ -66,8 +67,8 @@ class MisreadRates:
         """
         known = self.of(prop[0])
         rate = (known.bad + errors) / (known.bad + known.good + errors)
-        error = min(_MOST, max(rate, 1.0 - sure, _LEAST))
-        return error / (1.0 - error)
+        error = max(min(_MOST, rate), 1.0 - sure, _LEAST)
+        return error / (1.0 - error) if error < 1.0 else math.inf
 
 
 def other_values(prop: Property, domain: Domain) -> float:

@@ -189,9 +189,12 @@ class Tracker:
         fresh = (now.keys() | look.certainty.keys()) - self.props.keys()
         self._add(fresh)
         self._unknown |= set() if self._assumed else fresh
-        return {
-            prop: (now.get(prop, _NOTHING), look.certainty.get(prop, 1.0)) for prop in self.props if look.knows(prop)
-        }
+        reads = {prop: (now.get(prop, _NOTHING), look.certainty.get(prop, 1.0)) for prop in self.props}
+        return {prop: (value, sure) for prop, (value, sure) in reads.items() if self._tells(prop, sure)}
+
+    def _tells(self, prop: Property, sure: float) -> bool:
+        """Whether a reading with some certainty is more likely to be right than each other value."""
+        return sure * (1.0 + other_values(prop, self._domain)) > 1.0
 
     def _add(self, props: Iterable[Property]) -> None:
         """Take properties into account that were not known to exist: that they are absent is a reading, too."""
@@ -213,7 +216,7 @@ class Tracker:
             if best.get(prop, _NOTHING) == value:
                 channel = prop[0], sure
                 if channel not in odds:
-                    odds[channel] = self.misread.odds(prop, sure)
+                    odds[channel] = min(self.misread.odds(prop, sure), 1.0)
                 self._doubts[prop] = self._doubt(prop) * odds[channel]
         self._unknown -= reads.keys()
         self._read |= reads.keys()

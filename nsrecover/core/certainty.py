@@ -17,7 +17,9 @@ class Certainty:
     Attributes:
         alarm: accepted probability that an ordinary verdict is wrong.
         irreversible: the same before an action that cannot be undone, and for "no way back".
-        done: accepted probability that the goal does not hold when a plan counts as completed.
+        done: accepted probability that a condition of the goal does not hold when a plan counts as completed. A goal
+            of n conditions is falsely completed with at most n times this probability: with two conditions, one in
+            1,000 plans.
         looks: largest number of observations that one verdict is based on.
         hopeless: an action is given up if it cannot work with at least this probability. A robot of which 10 % of the
             actions fail is stopped after 4 failures of one action in a row, one with 30 % after 5 or 6.

@@ -76,6 +76,7 @@ class HouseholdModels:
             self.states if reads else None,
             SoundPerceiver(self.sounds) if hears else None,
             self.config.signs,
+            self.states.config.alike,
         )
 
     def save(self, folder: str | Path) -> Path:

@@ -25,7 +25,7 @@ from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, built, restore
 from nsrecover.models.encoder import convolutions
-from nsrecover.perception.states import GEOMETRY, StateCrops
+from nsrecover.perception.states import GEOMETRY, Alike, StateCrops
 from nsrecover.util.untrusted_json import JsonMapping
 
 Value = TypeVar("Value")
@@ -37,6 +37,7 @@ FEWEST_PIXELS = 40
 """Smallest mask whose states are read."""
 SMALLEST_SHARE = 0.02
 """Values that are rarer count as if they were not."""
+_NARROWEST = 1e-6
 KIND_FEATURES, HIDDEN = 16, 128
 
 
@@ -58,6 +59,11 @@ class StateConfig:
             more certain than that.
         shares: the same -> mean probability of each value on layouts for thresholds: what is read where nothing is
             seen.
+        sizes: limits of the size classes of the largest mask of an object, pixels.
+        reliance: variable -> for each size class, by how much the logarithms of what is weighed are multiplied, and
+            what is added to those of all values but the first one; from `python -m train.reliance`, which measures how
+            often readings are wrong in kitchens that were not learned from.
+        alike: variable -> how alike the errors of two readings are there, see `Alike`.
         crop_size: side of a crop, pixels.
         widths: channels of the convolutions.
         metrics: measurements after training.
@@ -74,6 +80,9 @@ class StateConfig:
     certain_from: Mapping[str, float] = field(default_factory=dict)
     mistakes: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    sizes: tuple[float, ...] = ()
+    reliance: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    alike: Mapping[str, Alike] = field(default_factory=dict)
     crop_size: int = 48
     widths: tuple[int, ...] = (24, 48, 96, 96)
     metrics: JsonMapping = field(default_factory=dict)
@@ -175,8 +184,9 @@ class StateModel(nn.Module):
     def weighed(self, crops: StateCrops) -> dict[str, ObjectStates]:
         """Name -> variable -> evidence for each value, certain or not; no values where it is hidden by geometry.
 
-        The probabilities are calibrated on layouts that were not learned from, and divided by the shares of the values
-        there, so that they can be weighed against what is expected: what shows nothing says nothing.
+        The probabilities are calibrated on layouts that were not learned from, by the size of the object in the image,
+        and divided by the shares of the values there, so that they can be weighed against what is expected: what shows
+        nothing says nothing.
         """
         return self._all(crops, weighed=True)
 
@@ -207,6 +217,9 @@ class StateModel(nn.Module):
             chances = chances / chances.sum()
         wrong = _of_kind(self.config.mistakes, variable, name, 0.0)
         chances = (1 - wrong) * chances + wrong * known / known.sum()
+        if weighed and variable in self.config.reliance:
+            size = int(np.searchsorted(self.config.sizes, crops.pixels[own].max(), side="right"))
+            chances = relied_on(chances, *self.config.reliance[variable][size])
         return {value: round(float(p), 4) for value, p in zip(self.config.variables[variable], chances, strict=True)}
 
     def showing(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -261,6 +274,13 @@ class StateModel(nn.Module):
                 f"{path}; train it again with demonstrations of this domain"
             )
         return model
+
+
+def relied_on(chances: FloatArray, factor: float, shift: float) -> FloatArray:
+    """Probabilities (..., values) whose logarithms are multiplied, and shifted for all values but the first."""
+    raised = factor * np.log(np.maximum(chances, _NARROWEST)) + np.where(np.arange(chances.shape[-1]), shift, 0.0)
+    shifted = np.where(chances > 0.0, np.exp(raised - raised.max(axis=-1, keepdims=True)), 0.0)
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True), np.float32)
 
 
 def _of_kind(found: Mapping[str, Value], variable: str, name: str, otherwise: Value) -> Value:

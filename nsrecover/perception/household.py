@@ -25,14 +25,10 @@ from nsrecover.domains.properties import changed, held
 from nsrecover.perception.objects.shared_numbers import with_shared_numbers
 from nsrecover.perception.objects.support import FLOOR, SupportRelations
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
-from nsrecover.perception.states import StateReader, read_states, state_masks
+from nsrecover.perception.states import Alike, StateReader, read_states, state_masks, worth
 
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
-SAME_VIEW_M, SAME_VIEW = 0.15, 0.97
-"""Views are alike if their cameras are closer than this, and the cosine of the angle between them is larger."""
-ALIKE, ALIKE_IN_VIEW = 0.2, 0.8
-"""Correlation of the errors of readings of one unchanged state in different views, and in the same."""
 HEARD = 300.0
 """How much more likely a sound is if an object that it can come from has changed than if none has."""
 HINTED = 5.0
@@ -114,6 +110,7 @@ class HouseholdPerceiver:
         reader: reads states from crops, such as `nsrecover.models.states.StateModel.load()`; None: states stay unknown.
         ears: hears; None: recordings do not count.
         signs: sounds that say whether something runs.
+        alike: state variable -> how alike the errors of two readings are.
 
     Attributes:
         heard: what was heard before the last observation; None without ears.
@@ -125,13 +122,15 @@ class HouseholdPerceiver:
         reader: StateReader | None = None,
         ears: SoundPerceiver | None = None,
         signs: Sequence[Sign] = (),
+        alike: Mapping[str, Alike] | None = None,
     ) -> None:
+        self._alike = alike or {}
         self._instance, self._reader, self._ears = instance, reader, ears
         kinds = Counter(noun(name) for name in instance.objects)
         self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
-        self._views = defaultdict[tuple[Property, str], list[FloatArray]](list)
+        self._places_of = defaultdict[tuple[Property, str], list[FloatArray]](list)
         self._taken: str | None = None
         self._before: State = frozenset()
         self._expected: State = frozenset()
@@ -141,7 +140,7 @@ class HouseholdPerceiver:
         """An independent copy, for a frame that is not to be remembered; what it reads counts as seen first."""
         other = copy.copy(self)
         other._support, other._ears = self._support.fork(), copy.copy(self._ears)
-        other._views = defaultdict(list)
+        other._places_of = defaultdict(list)
         return other
 
     def expect(self, before: State, expected: State) -> None:
@@ -152,10 +151,10 @@ class HouseholdPerceiver:
             expected: the facts that should hold now.
         """
         self._before, self._expected = before, expected
-        if before != expected:  # an action: other states may have changed, too, but hardly have
+        if before != expected:  # an action
             fresh = changed(before, expected, self._instance.domain)
-            kept = {each: views[-1:] for each, views in self._views.items() if each[0] not in fresh}
-            self._views = defaultdict(list, kept)
+            kept = {each: places for each, places in self._places_of.items() if each[0] not in fresh}
+            self._places_of = defaultdict(list, kept)
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
@@ -170,6 +169,8 @@ class HouseholdPerceiver:
             certainty[PLACE, name] = sure
             if ("holding", name) in found:  # in the hand nothing tells how it stands
                 chances.pop(("toppled", name), None)
+            for place in (fact[2] for fact in found if fact[0] == "at"):  # what lies in a vessel looks like a liquid
+                chances.pop(("filled", place), None)
         self._pieces(observation, facts, certainty)
         self._listen(chances, self._events({name: found for name, (found, _) in places.items()}))
         for prop, each in chances.items():
@@ -271,24 +272,20 @@ class HouseholdPerceiver:
         if self._reader is None:
             return {}
         read = read_states(self._reader, observation, state_masks(observation, self._instance.objects), False)
-        poses = np.asarray(observation.cameras[0].world_from_camera, np.float32)[:3, 2:]
+        place = np.asarray(observation.cameras[0].world_from_camera, np.float32)[:3, 3]
         return {
-            (variable, name): self._tempered((variable, name), chances, poses)
+            (variable, name): self._tempered((variable, name), chances, place)
             for name, states in read.items()
             for variable, chances in states.items()
             if chances
         }
 
-    def _tempered(self, prop: Property, chances: Mapping[str, float], view: FloatArray) -> dict[str, float]:
-        """What a reading adds to earlier ones of the same value, whose errors are alike.
-
-        n readings with a correlation r count as n / (1 + (n - 1) r) independent ones (Kish, 1965).
-        """
-        earlier = self._views[prop, max(chances, key=chances.__getitem__)]
-        same = sum(_alike(each, view) for each in earlier)
-        number, alike = (same, ALIKE_IN_VIEW) if same else (len(earlier), ALIKE)
-        weight = _effective(number + 1, alike) - _effective(number, alike)
-        earlier.append(view)
+    def _tempered(self, prop: Property, chances: Mapping[str, float], place: FloatArray) -> dict[str, float]:
+        """What a reading adds to earlier ones of the same value, whose errors are alike: see `worth`."""
+        earlier, alike = self._places_of[prop, max(chances, key=chances.__getitem__)], self._alike.get(prop[0], Alike())
+        before = worth(earlier, alike)
+        earlier.append(place)
+        weight = max(worth(earlier, alike) - before, 0.0)
         raised = {value: max(chance, 1e-6) ** weight for value, chance in chances.items()}
         total = sum(raised.values())
         return {value: each / total for value, each in raised.items()}
@@ -409,13 +406,3 @@ class HouseholdPerceiver:
     def _is_only(self, name: str, sign: Sign, kinds: Mapping[str, int]) -> bool:
         """Whether a sign is about an object, and about no other one of the scene."""
         return noun(name) == sign.kind and kinds[sign.kind] == 1 and sign.variable in self._instance.domain.variables
-
-
-def _effective(number: int, alike: float) -> float:
-    """How many independent readings some readings count as, by the correlation of their errors."""
-    return number / (1 + (number - 1) * alike) if number else 0.0
-
-
-def _alike(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two views (3, 2), the direction and the place of a camera, are alike."""
-    return bool(one[:, 0] @ other[:, 0] > SAME_VIEW and np.linalg.norm(one[:, 1] - other[:, 1]) < SAME_VIEW_M)

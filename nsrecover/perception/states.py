@@ -36,6 +36,41 @@ class StateCrops:
     geometry: FloatArray
 
 
+@dataclass(frozen=True)
+class Alike:
+    """How alike the errors of two readings of one unchanged state are; by default, as those of most variables.
+
+    Attributes:
+        here: correlation if the cameras are in one place.
+        elsewhere: correlation if they are far apart: some objects are misread from everywhere.
+        apart_m: distance on whose scale it falls from the one to the other.
+    """
+
+    here: float = 0.6
+    elsewhere: float = 0.2
+    apart_m: float = 0.6
+
+
+def worth(places: Sequence[FloatArray], alike: Alike) -> float:
+    """How many independent readings count as much as readings of one unchanged state.
+
+    A reading counts as 1 / (its summed correlation with all of them, itself included). At equal correlations r, n
+    readings count as n / (1 + (n - 1) r) (the design effect of Kish, 1965): many looks from one place are hardly
+    more than one look.
+
+    Args:
+        places: where the camera was at each of them, (3,) metres.
+        alike: how alike their errors are.
+    """
+    if not places:
+        return 0.0
+    each = np.asarray(places, np.float64)
+    apart = np.linalg.norm(each[:, None] - each, axis=2)
+    correlation = alike.elsewhere + (alike.here - alike.elsewhere) * np.exp(-apart / alike.apart_m)
+    np.fill_diagonal(correlation, 1.0)
+    return float((1.0 / correlation.sum(axis=1)).sum())
+
+
 class StateReader(Protocol):
     """Reads states from crops; `nsrecover.models.states.StateModel` has learned it."""
 

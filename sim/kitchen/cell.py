@@ -22,7 +22,7 @@ from sim.kitchen.floor_plan import FloorPlan, Obstacle
 from sim.kitchen.laws import breaks
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.processes import LAW_TICKS, Process
-from sim.kitchen.robot import Robot
+from sim.kitchen.robot import BasePose, Robot
 from sim.kitchen.scenes import KitchenSpec, ordinal
 from sim.kitchen.states import ObjectState
 from sim.kitchen.things import FRAGILE, slices_of
@@ -45,6 +45,7 @@ class KitchenCell(KitchenPhysics):
         on_tick: called after every physics step.
         moving: whether a skill moves the robot just now.
         struck_s: when a fault struck while the last action ran, seconds; infinite: none did.
+        looked_from: name -> where the robot has stood to look at it.
     """
 
     def __init__(self, spec: KitchenSpec) -> None:
@@ -54,6 +55,7 @@ class KitchenCell(KitchenPhysics):
         self.robot = Robot(self.client)
         self.states: dict[str, ObjectState] = {name: ObjectState() for name in self.fixtures}
         self.states |= {name: thing.state for name, thing in self.things.items()}
+        self.looked_from: dict[str, list[BasePose]] = {}
         self.cutting = ""
         self.slices: dict[str, tuple[str, ...]] = {}
         self.visuals = Visuals(self)

@@ -86,6 +86,16 @@ def test_one_lie_about_a_fact_that_is_absent_changes_nothing() -> None:
     assert certainty(found, ("full", "b")) > 0.9995
 
 
+@pytest.mark.parametrize(("sure", "believed"), [(0.58, True), (0.5, False), (0.4, False)])
+def test_evidence_accumulates_however_weak_each_reading_is(sure: float, believed: bool) -> None:
+    found, full = tracker(), START | {("full", "a")}
+    for _ in range(40):
+        found.saw(FactScene(full, {("full", "a"): sure}))
+    assert (("full", "a") in found.best.state) == believed
+    if not believed:  # a reading that says nothing changes nothing
+        assert certainty(found, ("full", "a")) == pytest.approx(certainty(tracker(), ("full", "a")))
+
+
 def test_a_change_by_others_is_believed_once_it_is_confirmed() -> None:
     found, spilled = tracker(), START | {("full", "b")}
     found.acted(MOVE)

@@ -60,6 +60,18 @@ def test_few_pixels_and_uncertain_readings_are_unknown() -> None:
     assert strict.read(crops())["stove burner"]["running"] == {}
 
 
+def test_what_is_weighed_is_relied_on_as_far_as_objects_of_its_size_were_read_right() -> None:
+    plain = StateModel(CONFIG)
+    trusted = replace(CONFIG, sizes=(200.0,), reliance={"running": ((0.0, 0.0), (2.0, 0.0))})
+    model = StateModel(trusted)
+    model.load_state_dict(plain.state_dict())
+    even, raw = model.weighed(crops(pixels=100.0)), plain.weighed(crops())["stove burner"]["running"]
+    assert even["stove burner"]["running"] == {"off": 0.5, "running": 0.5}
+    steep = model.weighed(crops())["stove burner"]["running"]
+    assert steep["off"] / steep["running"] == pytest.approx((raw["off"] / raw["running"]) ** 2, rel=1e-2)
+    assert model.read(crops()) == plain.read(crops())
+
+
 def test_an_uncertain_reading_can_be_weighed_and_none_is_more_certain_than_its_mistakes_allow() -> None:
     strict = StateModel(replace(CONFIG, certain_from={"running": 0.99}, mistakes={"running": 0.2}))
     assert strict.read(crops())["stove burner"]["running"] == {}

@@ -12,7 +12,7 @@ from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.household.names import operated_by
 from nsrecover.perception.household import HouseholdPerceiver, Sign
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard
-from nsrecover.perception.states import StateCrops, state_masks
+from nsrecover.perception.states import Alike, StateCrops, state_masks, worth
 
 HOME = household(
     ["countertop", "sink", "faucet", "fridge", "bread", "toaster", "mug", "plate"],
@@ -174,7 +174,16 @@ def test_a_reading_is_as_certain_as_it_is_whatever_is_expected() -> None:
         assert found.certainty["open", "fridge"] == pytest.approx(0.8)
 
 
-def test_readings_of_one_value_count_for_less_and_in_one_view_for_hardly_anything() -> None:
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_lies_in_a_vessel_is_not_read_as_its_contents(inside: bool) -> None:
+    reader = Reader({"mug": {"filled": {"empty": 0.1, "milk": 0.9}}})
+    relations = Relations(("at", "bread", "mug" if inside else "countertop"), ("at", "mug", "countertop"))
+    found = scene(seen("mug", "bread"), relations, reader=reader)
+    assert (("filled", "mug", "milk") in found.facts) != inside
+    assert found.knows(("filled", "mug")) != inside
+
+
+def test_readings_of_one_value_count_for_less_the_nearer_their_places_are() -> None:
     reader = Reader({"fridge": {"open": {"closed": 0.1, "open": 0.9}}})
     perceiver = HouseholdPerceiver(HOME, reader)
     perceiver._support = Relations()  # type: ignore[assignment]
@@ -182,14 +191,27 @@ def test_readings_of_one_value_count_for_less_and_in_one_view_for_hardly_anythin
     def sure(x_m: float) -> float:
         return perceiver(seen("fridge", x_m=x_m)).certainty["open", "fridge"]
 
-    first, same, other = sure(0.0), sure(0.05), sure(0.5)
+    first, same, other = sure(0.0), sure(0.0), sure(1.5)
     assert first == pytest.approx(0.9)
-    assert 0.5 < same < 0.6 < other < first
+    assert 0.5 < same < other < first
     reader._found = {"fridge": {"open": {"closed": 0.9, "open": 0.1}}}
     assert sure(0.0) == pytest.approx(0.9), "it has changed"
     reader._found = {"fridge": {"open": {"closed": 0.1, "open": 0.9}}}
+    perceiver.expect(START, START | {("cracked", "egg")})
+    assert sure(1.5) < other, "an action that leaves it as it was makes no reading new"
     perceiver.expect(START, START | {("open", "fridge")})
     assert sure(0.0) == pytest.approx(0.9), "an action may have changed it"
+
+
+def test_many_readings_from_one_place_are_worth_less_than_two_from_elsewhere() -> None:
+    place = np.zeros(3, np.float32)
+    apart = [place, place + np.float32(2.0)]
+    assert worth([place], Alike()) == 1.0
+    assert worth([place] * 100, Alike()) < worth(apart, Alike())
+    numbers = [worth([place] * number, Alike()) for number in range(6)]
+    assert numbers == sorted(numbers)
+    stubborn = Alike(0.8, 0.8)  # what is misread from everywhere
+    assert worth(apart, stubborn) == pytest.approx(worth([place] * 2, stubborn))
 
 
 @pytest.mark.parametrize("heard", [True, False])
