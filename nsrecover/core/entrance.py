@@ -12,7 +12,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan
 
-NEAREST_M, TABLE_M = 3.0, 0.05
+NEAREST_M, TABLE_M = 8.0, 0.05
 """At first the nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
 
 FLOATING_M = 0.1

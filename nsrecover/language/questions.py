@@ -195,6 +195,12 @@ _SEEN = ("act", "happen", "where", "state", "hold", "wrong", "see", "right", "st
 """Predicates of what was: what would have been is no question about it."""
 _OF_RUN = ("safe", "sure", "needs", "alternative", "fault")
 """Predicates that "it" is the subject of without a meaning."""
+_OF_STEP = ("wrong", "done", "took", "repeated", "skipped", "right")
+"""Predicates of a step, if a time is its subject."""
+_DONE = {"right": "done"}
+"""A step that was right was done."""
+_OF_DEEDS = ("act", "happen", "hurt")
+"""Predicates that are the robot's own if "it" is their subject."""
 
 
 def _said(
@@ -216,10 +222,10 @@ def _said(
         return replace(said, predicate="necessary")
     if said.predicate in _OF_RUN:
         return said
-    if subj.at is not None and said.predicate in ("wrong", "done", "took", "repeated", "skipped", "right"):
-        return replace(said, predicate="done" if said.predicate == "right" else said.predicate)
+    if subj.at is not None and said.predicate in _OF_STEP:
+        return replace(said, predicate=_DONE.get(said.predicate, said.predicate))
     if said.names or said.things is not Things.NAMED:
-        ours = said.predicate in ("act", "happen", "hurt") and subj.things is Things.IT
+        ours = said.predicate in _OF_DEEDS and subj.things is Things.IT
         return replace(said, who=Who.ROBOT) if ours else None
     return replace(said, names=subj.names, things=subj.things)
 

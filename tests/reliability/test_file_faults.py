@@ -118,6 +118,7 @@ def test_arrays_that_unpack_to_more_than_a_machine_has_are_not_unpacked(tmp_path
 def test_an_episode_beyond_the_limit_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _npz(tmp_path)
     monkeypatch.setattr(recording, "MAX_BYTES", 1000)
+    monkeypatch.setattr("nsrecover.records.arrays.MAX_BYTES", 1000)
     with pytest.raises(InvalidRecording, match="bytes of arrays"):
         recording.load(path)
 
@@ -139,7 +140,7 @@ def test_a_disk_that_is_full_leaves_the_old_file_and_one_error(tmp_path: Path) -
     path.write_text("old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))  # what a full disk does, for this process only
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))  # what a full disk does, for this process only
     try:
         with pytest.raises(CannotWrite, match=r"old\.json, found: File too large; make room"):
             atomic_write_bytes(path, bytes(1_000_000))

@@ -17,7 +17,13 @@ from nsrecover.records import arrays, hdf5_probe, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags import opening
 from nsrecover.records.bags.reading import read_bag
-from tests.reliability.test_file_faults import _archive, _npz, read_archive
+from tests.reliability.test_file_faults import _archive, _npz
+
+
+def read_archive(path: Path) -> None:
+    with Archive(path) as archive:
+        for number in archive.episodes:
+            archive[number], archive.notes(number), archive.observation(number, 0)
 
 
 def test_arrays_of_a_wrong_shape_are_not_unpacked(tmp_path: Path) -> None:

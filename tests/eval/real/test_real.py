@@ -16,7 +16,8 @@ from eval.real.readers import frame_of_cloud, frames_in
 from nsrecover.core import Observation
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.table import find_table
-from tests.nsrecover.perception.test_table_masks import APART, SHAPE, K, camera, seen
+from tests.nsrecover.perception.test_table_masks import APART, SHAPE, K, seen
+from tests.observations import front_camera
 from tests.tables_text import unpadded
 
 LABELS = np.array([1, 20, 30, 41], np.int32)
@@ -31,7 +32,7 @@ def packed(data: bytes) -> bytes:
 
 def cloud(path: Path, form: str) -> npt.NDArray[np.float32]:
     """Write a rendered scene as mOSD does; its depth."""
-    rgb, depth, masks = seen(APART, camera())
+    rgb, depth, masks = seen(APART, front_camera())
     rgb, depth, masks = rgb[::8, ::8], depth[::8, ::8], masks[::8, ::8]
     kind = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "f4"), ("label", "u4")])
     points = np.zeros(depth.shape, kind)
@@ -79,8 +80,8 @@ def test_broken_files_and_empty_folders_are_named(tmp_path: Path) -> None:
 
 
 def test_edits_change_one_object_by_what_they_say() -> None:
-    rgb, depth, masks = seen(APART, camera())
-    before = Observation(rgb[None], depth[None], masks[None], (camera(),), {1: "a", 2: "b", 3: "c"})
+    rgb, depth, masks = seen(APART, front_camera())
+    before = Observation(rgb[None], depth[None], masks[None], (front_camera(),), {1: "a", 2: "b", 3: "c"})
     table = find_table(depth, K)
     gone, shifted = removed(before, 1, table), moved(before, 1, table)
     assert not (gone.instances == 1).any()
@@ -106,7 +107,7 @@ def test_frames_in_the_layouts_of_the_sets_are_judged(tmp_path: Path) -> None:
     folder = tmp_path / "mosd"
     folder.mkdir()
     for name, side in (("00", 0.0), ("01", 30.0)):
-        rgb, depth, masks = seen(APART, camera(side=side))
+        rgb, depth, masks = seen(APART, front_camera(side=side))
         Image.fromarray(rgb).save(folder / f"{name}-color.png")
         Image.fromarray(np.round(10_000 * depth).astype(np.uint16)).save(folder / f"{name}-depth.png")
         Image.fromarray(np.where(depth > 0, LABELS[masks], 0).astype(np.uint8)).save(folder / f"{name}-labels.png")

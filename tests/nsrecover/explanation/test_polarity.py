@@ -15,18 +15,15 @@ class NotedWorld(BoxWorld):
     """Cubes that note what was done to them, and by whom."""
 
     def execute(self, action):
-        self.others, self.misdoing, self.did = set(), False, False
+        self.others, self.misdoing, self.did = set(), False, True
         super().execute(action)
         done = [] if not hasattr(self, "notes") else self.notes
-        self.notes = [*done, (action, self.did, self.others, self.truth())]
-
-    def becomes(self, truth):
-        self.did = True
-        super().becomes(truth)
+        self.notes = [*done, (action, self.did, self.others, self.truth)]
 
     def misdo(self, action):
-        self.misdoing = True
+        self.misdoing, self.did = True, False
         super().misdo(action)
+        self.misdoing = False
 
     def change(self, name):
         if not self.misdoing:
@@ -44,7 +41,7 @@ def on(boxes: Boxes, upper: str, lower: str) -> bool:
 @pytest.mark.parametrize("seed", range(6100, 6100 + EPISODES))
 def test_no_answer_has_the_wrong_polarity(seed: int) -> None:
     world = NotedWorld(np.random.default_rng(seed), Trouble(fails=0.3, drops=0.05, changes=0.2))
-    names = sorted(world.truth())
+    names = sorted(world.truth)
     _, episode = carry_out(world, SessionSettings(budget_s=None, approve=seed % 3 > 0), ends=0.03 * (seed % 2))
     recorded = sum(record.action is not None for record in episode.records)
     if not recorded:

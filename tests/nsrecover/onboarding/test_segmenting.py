@@ -10,14 +10,15 @@ import pytest
 from PIL import Image
 
 from tests.commands import run
-from tests.nsrecover.perception.test_table_masks import APART, camera, overlaps, seen
+from tests.nsrecover.perception.test_table_masks import APART, overlaps, seen
+from tests.observations import front_camera
 
 nsr = partial(run, "nsrecover.cli.app")
 KINECT = "525,525,320,240"
 
 
 def test_one_image_gives_pose_masks_and_boxes(tmp_path: Path) -> None:
-    rgb, depth, true = seen(APART, camera())
+    rgb, depth, true = seen(APART, front_camera())
     Image.fromarray(rgb).save(tmp_path / "colour.png")
     Image.fromarray(np.round(1000 * depth).astype(np.uint16)).save(tmp_path / "depth.png")
     files = (str(tmp_path / "colour.png"), "--depth", str(tmp_path / "depth.png"), "--out", str(tmp_path / "out"))

@@ -9,7 +9,8 @@ from scipy import ndimage
 import nsrecover
 from nsrecover.core import Action, Observation, Plan
 from nsrecover.perception.masks.lasting import rejoined
-from tests.nsrecover.perception.test_table_masks import APART, RED, camera, seen
+from tests.nsrecover.perception.test_table_masks import APART, RED, seen
+from tests.observations import front_camera
 
 NAMES = {1: "red", 2: "green", 3: "blue"}
 CARD = {**APART, (0.5, -0.2, 0.202, 0.05, 0.08, 0.004): RED}
@@ -18,9 +19,9 @@ CARD = {**APART, (0.5, -0.2, 0.202, 0.05, 0.08, 0.004): RED}
 
 def observed(boxes: dict = APART, names: dict[int, str] = NAMES, seed: int = 0) -> Observation:  # type: ignore[type-arg]
     """Rendered boxes with other noise for each seed."""
-    rgb, depth, masks = seen(boxes, camera())
+    rgb, depth, masks = seen(boxes, front_camera())
     depth = np.where(depth > 0, depth + np.random.default_rng(seed).normal(0, 0.001, depth.shape), 0)
-    return Observation(rgb[None], depth.astype(np.float32)[None], masks[None], (camera(),), names)
+    return Observation(rgb[None], depth.astype(np.float32)[None], masks[None], (front_camera(),), names)
 
 
 def split(whole: Observation, number: int, share: float = 0.5) -> Observation:
