@@ -91,7 +91,6 @@ SCENES: Rows = {
     "no object": ({}, "object"),
     "millimetres": ({name: tuple(1000 * x for x in box) for name, box in SCENE.items()}, "metres"),
     "inches": ({name: tuple(x / 0.0254 for x in box) for name, box in SCENE.items()}, "inches"),
-    "decimetres": ({name: tuple(10 * x for x in box) for name, box in SCENE.items()}, "decimetres"),
     "above the table": ({n: (*box[:2], box[2] + 0.05, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from the floor": ({n: (*box[:2], box[2] + 0.75, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from above": ({n: (*box[:2], box[2] - 0.2, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
@@ -119,7 +118,7 @@ SCENES: Rows = {
 }
 """First observations for boxes."""
 
-FIRST = {"no object", "without an object of the plan", "inches", "decimetres", "above the table"}
+FIRST = {"no object", "without an object of the plan", "inches", "above the table"}
 LATER: Rows = {name: row for name, row in SCENES.items() if name not in FIRST}
 """Observations after the first."""
 
