@@ -91,7 +91,7 @@ SCENES: Rows = {
     "no object": ({}, "object"),
     "millimetres": ({name: tuple(1000 * x for x in box) for name, box in SCENE.items()}, "metres"),
     "inches": ({name: tuple(x / 0.0254 for x in box) for name, box in SCENE.items()}, "inches"),
-    "above the table": ({n: (*box[:2], box[2] + 0.05, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
+    "above the table": ({n: (*box[:2], box[2] + 0.08, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from the floor": ({n: (*box[:2], box[2] + 0.75, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "from above": ({n: (*box[:2], box[2] - 0.2, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
     "truth values": (without("grey", grey=(True,) * 6), "grey"),
