@@ -12,7 +12,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.events import FIRST_TRY, RunAnswer, did_it, goal
-from nsrecover.explanation.answers.fates import fate_text, rejoin_text
+from nsrecover.explanation.answers.fates import fate_text, rejoin_text, way_back
 from nsrecover.explanation.answers.numbering import Turn, duration, how_it_stopped
 from nsrecover.explanation.answers.run import MOST_ACTIONS, AskedRun, lost_s, state_of, waited_s
 from nsrecover.explanation.audience import participle
@@ -363,7 +363,7 @@ def recovered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         else:
             steps = [goal(run, recovery, k) for k in range(len(recovery.actions))]
             many = counted(len(steps), "action")
-            texts.append(f"The way back was to {listed(steps)}: {many}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+            texts.append(f"{way_back(turn)} {listed(steps)}: {many}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
     if len(texts) > MOST_RECOVERIES:
         texts = [*texts[:MOST_RECOVERIES], f"There were {counted(len(texts) - MOST_RECOVERIES, 'more recovery')}."]
     carried = any(turn.carried_out for turn, _ in run.recoveries)

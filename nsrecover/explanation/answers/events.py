@@ -12,7 +12,7 @@ from nsrecover.core.episode import EpisodeStatus, StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import TABLE, support_name
-from nsrecover.explanation.answers.fates import fate_text
+from nsrecover.explanation.answers.fates import fate_text, way_back
 from nsrecover.explanation.answers.needed import needed_for
 from nsrecover.explanation.answers.numbering import Turn, duration
 from nsrecover.explanation.answers.run import AskedRun, Deed, Happening, state_of
@@ -486,7 +486,7 @@ def _why_not(run: AskedRun, said: Proposition) -> str:
         return "It was not part of the plan."
     what = _verb(run, said, objects(said.names))
     if way := _moves(run, said):
-        return f"The way back was to {run.instruction(way[1].actions[way[2]])}. {fate_text(way[0])}"
+        return f"{way_back(way[0])} {run.instruction(way[1].actions[way[2]])}. {fate_text(way[0])}"
     left = [action for action in run.left if matches(run, said, Deed(run.every[-1], action))] if run.every else []
     if left:
         return f"I have not done it: it is a step of the plan that has not been reached, to {run.instruction(left[0])}."
@@ -532,7 +532,7 @@ def _so(turn: Turn, number: int, to_do: str) -> str:
     """What an action of a recovery is for, as it was done or not."""
     if number in turn.carried_out:
         return f"So I had to {to_do}."
-    return f"The way back was to {to_do}; this action of it was not carried out. {fate_text(turn)}"
+    return f"{way_back(turn)} {to_do}; this action of it was not carried out. {fate_text(turn)}"
 
 
 def _was_planned(run: AskedRun, planned: Turn) -> str:

@@ -7,6 +7,11 @@ from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.util.english import counted, number
 
 
+def way_back(turn: Turn) -> str:
+    """Return the beginning of a sentence about what the recovery of a turn is."""
+    return "The way back was to" if turn.carried_out else "The way back that was found is to"
+
+
 def fate_text(turn: Turn) -> str:
     """Return what became of the recovery of a turn, as a sentence; empty if there was none, or nothing to do."""
     recovery = turn.recovery

@@ -156,7 +156,7 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: GoalJudgement | 
     elif recovery.actions:
         was = "was" if done < 2 else "were"
         fate = {Fate.VETOED: ", which a person vetoed", Fate.PROPOSED: ""}
-        begun = f", of which {number(done) if done else 'none'} {was} carried out"
+        begun = f", of which {number(done)} {was} carried out" if done else " and not begun"
         did = f"a recovery of {count} was found{fate.get(turn.record.fate, begun)}"
     else:
         steps = moment.found.step + (moment.found.phase is Phase.AFTER)
@@ -165,7 +165,7 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: GoalJudgement | 
     if reviewed:
         return did
     good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)
-    return f"{did}, {'and' if good else 'but'} {_end(episode, judgement)}"
+    return f"{did}, {'but' if done and not good else 'and'} {_end(episode, judgement)}"
 
 
 def _end(episode: Episode, judgement: GoalJudgement | None) -> str:
