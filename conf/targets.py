@@ -129,15 +129,19 @@ def _inside(name: str, job: dict[str, Any]) -> bool:
     path = name.removeprefix("${hydra.runtime.output_dir}/")
     for key in ("name", "config_name"):
         path = path.replace(f"${{hydra.job.{key}}}", str(job.get(key)))
-    return not Path(path).is_absolute() and ".." not in Path(path).parts and "${" not in path
+    return not _leads_out(path) and "${" not in path
 
 
 def _elsewhere(part: DictConfig) -> bool:
     """Whether a folder is another one than the working folder, one in it, or the output folder of the command."""
     if OmegaConf.to_container(part, resolve=False)["dir"] in _OWN_FOLDERS:  # type: ignore[call-overload, index]
         return False
-    folder = Path(str(part.dir))
-    return folder.is_absolute() or ".." in folder.parts
+    return _leads_out(str(part.dir))
+
+
+def _leads_out(path: str) -> bool:
+    """Whether a path can lead out of the folder that it is relative to."""
+    return Path(path).is_absolute() or ".." in Path(path).parts
 
 
 def _own() -> tuple[str, ...]:

@@ -61,10 +61,17 @@ SAME_ROOM = 0.3
 """Share of the room of two boxes together that is in both, from which on two objects would be in one place."""
 
 
+def shared_room(box: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Volume that boxes (..., 6) have in common with each of the others (M, 6): (..., M), cubic metres."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], _many(others)
+    shared = np.clip(-gaps(box, b), 0.0, np.minimum(a[..., 3:], b[..., 3:])).prod(axis=-1)
+    return np.asarray(shared, dtype=np.float32)
+
+
 def same_room(box: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether boxes (..., 6) take up so much of the room of others (M, 6) that both cannot be there: (..., M)."""
     a, b = np.asarray(box, dtype=np.float32)[..., None, :], _many(others)
-    shared = np.clip(-gaps(box, b), 0.0, np.minimum(a[..., 3:], b[..., 3:])).prod(axis=-1)
+    shared = shared_room(box, b)
     together = a[..., 3:].prod(axis=-1) + b[..., 3:].prod(axis=-1) - shared
     return np.asarray(shared > SAME_ROOM * together, dtype=np.bool_)
 

@@ -845,7 +845,7 @@ class _Discourse:
         return True
 
     def _found(self, meant: Phrase, place: Phrase) -> None:
-        """Say in the clauses before where something or somebody is."""
+        """Say in the clauses before where an object or a person is."""
         for k, clause in enumerate(self.clauses):
             if clause.thing == meant and clause.source is None:
                 self.clauses[k] = replace(clause, source=place)

@@ -178,7 +178,7 @@ class CourseDeviation:
     Attributes:
         mode: `no_effect`, `dropped`, `instead` (another object or place), `aside` (set down elsewhere because the step
             was not possible), `forced` (it worked although the domain says that it cannot), `skipped`, `stopped`,
-            `moved` (somebody else put an object elsewhere).
+            `moved` (another agent put an object elsewhere).
         number: index of the step.
         event: index of the event at which it shows.
         instead: the step that was carried out in its place.
@@ -412,7 +412,7 @@ class Simulator:
         return found
 
     def happened(self, state: State, one: CourseDeviation) -> State:
-        """The state after something was dropped, or moved by somebody else."""
+        """The state after something was dropped, or moved by another agent."""
         if one.mode == "dropped":
             return self.dropped(state, one.place, one.lost)
         assert one.instead is not None
@@ -759,7 +759,7 @@ class Believer(Starts):
             yield self._deviated(node, one, self.dropped(node.state, place, lost))
 
     def _moves(self, node: _Node, event: int) -> Iterator[_Node]:
-        """What somebody else has moved: it was seen where it was put, and is seen elsewhere now."""
+        """What another agent has moved: it was seen where it was put, and is seen elsewhere now."""
         number = min(len(node.when), len(self.slots) - 1)
         for thing in self.handled if self.written and node.when and event < len(self.views) else ():
             here = self.scene.places(node.state, thing)

@@ -125,7 +125,7 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
 
 
 def _due(run: LogRun) -> tuple[StateFact, ...]:
-    """The goal; of a run that ends at a step that failed, what its steps would have brought about."""
+    """The goal; of a run that ends at a step that failed, the effects that its steps should have had."""
     told = [slot for slot in run.believer.slots if slot.told]
     if not any(slot.result is StepResult.FAILED for slot in told[-2:]):
         return run.goal

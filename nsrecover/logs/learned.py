@@ -111,18 +111,15 @@ class _Suggested:
             if use[0] in ("at", "put_in", "put_on") and len(use) == 3 and use[2] in found:
                 found[use[2]].add(PLACE)
         for given in (given for given in facts if given[0] == "at" and given[1] in found):
-            found[given[1]] |= set() if self._moves(given[1]) else {PORTABLE}
+            found[given[1]] |= set() if given[1] in self._moving else {PORTABLE}
         for step in self.steps:
             for variable in _held(self.operators[step.operator]):
                 found.get(step.arguments[_variables(step).index(variable)], set()).add(PORTABLE)
         return {name: frozenset(traits | self.raw.objects.get(name, frozenset())) for name, traits in found.items()}
 
-    def _moves(self, name: str) -> bool:
-        """Whether something goes places by itself: no action takes it, and its place changes."""
-        return name in self._moving
-
     @cached_property
     def _moving(self) -> set[str]:
+        """What changes its place without an action that takes it."""
         taken = {name for step in self.steps for name in step.arguments}
         places: dict[str, set[str]] = {}
         for _, given, _ in self.claims:
@@ -148,7 +145,9 @@ class _Suggested:
             for when, given, holds in self.claims:
                 if not number <= when < max(until, number + 1) or not names.keys() & {*given[1:]}:
                     continue
-                if not all(term in names or (place == 0 and self._moves(term)) for place, term in enumerate(given[1:])):
+                if not all(
+                    term in names or (place == 0 and term in self._moving) for place, term in enumerate(given[1:])
+                ):
                     continue
                 lifted = (given[0], *(names.get(term, term) for term in given[1:]))
                 before = [value for n, one, value in self.claims if n < number and one == given]

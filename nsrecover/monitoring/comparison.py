@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import STANCES, Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.geometry import near_enough
+from nsrecover.core.geometry import near_enough, shared_room
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.traces import Trace
@@ -219,9 +219,8 @@ def _takes_place(graph: SceneGraph, newcomer: str, row: int) -> bool:
     """Whether a new object is seen where another one should be, so that it cannot merely hide it."""
     if newcomer not in graph.names or not graph.seen[index := graph.index(newcomer)]:
         return False
-    boxes = graph.boxes[[index, row]]
-    low, high = (boxes[:, :3] - boxes[:, 3:] / 2).max(axis=0), (boxes[:, :3] + boxes[:, 3:] / 2).min(axis=0)
-    return bool(np.maximum(high - low, 0.0).prod() > TAKEN * boxes[:, 3:].prod(axis=1).min())
+    new, own = graph.boxes[[index, row]]
+    return bool(shared_room(new, own[None])[0] > TAKEN * min(new[3:].prod(), own[3:].prod()))
 
 
 def _missing_to_tell(
@@ -230,7 +229,7 @@ def _missing_to_tell(
     """What keeps one from saying that the scene is as expected.
 
     Objects that were moved and not seen since matter, and those on which observations disagree; before an action only
-    if it uses them. Objects in whose place something new is seen matter: it may be the same one, standing otherwise.
+    if it uses them. Objects matter if a new object is seen in their places: it may be the same one, standing otherwise.
     Objects without depth matter if the action uses them, and every object if none at all is seen.
     """
     matters = [

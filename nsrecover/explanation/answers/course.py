@@ -560,7 +560,7 @@ def by_a_person(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 
 
 def people(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
-    """Whether somebody is there: that is not watched."""
+    """Whether a person is there: that is not watched."""
     return RunAnswer("Where people are is not watched.")
 
 

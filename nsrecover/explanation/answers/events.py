@@ -74,7 +74,7 @@ def acted(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 
 
 def _told_deeds(run: AskedRun, asked: AskedQuestion, done: list[Deed]) -> RunAnswer:
-    """What was done, when, and whether it worked; for somebody else's doing, what else happened to it."""
+    """What was done, when, and whether it worked; for what another agent did, what else happened to it."""
     said = asked.said
     if Bound(When.FIRST) in said.times or FIRST_TRY in said.times:
         done = done[:1]

@@ -54,7 +54,7 @@ class Deed:
 
     @property
     def done(self) -> bool | None:
-        """Whether the robot did it; None if somebody else may have undone it, or it was not seen."""
+        """Whether the robot did it; None if another agent may have undone it, or it was not seen."""
         own = self.only_looks or self.in_hand or self._causes <= {Cause.NOT_LIFTED, Cause.MISTAKEN}
         return None if self.worked is False and not own else self.worked
 

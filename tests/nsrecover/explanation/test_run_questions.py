@@ -265,7 +265,7 @@ def test_a_time_bound_cuts_the_run() -> None:
 
 
 def test_no_yes_and_no_no_without_a_record() -> None:
-    """What was believed is no place, and what somebody else may have undone is no failure."""
+    """What was believed is no place, and what another agent may have undone is no failure."""
     seen = kitchen(broken=False)
     assert asked(seen, "was the pot empty before you picked it up?").value is AnswerValue.YES
     assert asked(seen, "what was in the pot?").text.count("filled with wine") == 1
