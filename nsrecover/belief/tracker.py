@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -102,13 +102,15 @@ class Tracker:
             for name in instance.having(variable.trait)
         }
         self.props = dict.fromkeys(sorted(named | by_property(state, self._domain).keys(), key=self._outcomes.order))
+        # odds that it is otherwise than in any course: since earlier actions, and since the last one
         self._doubts: dict[Property, float] = {}
+        self._fresh: dict[Property, float] = {}
         self._unknown = set[Property]() if assumed else set(self.props)
         self._assumed, self._first = assumed, first
         self._read = set[Property]()
         self._courses = [CourseOfEvents(0.0, state, state)]
         self._looks: list[Reads] = []
-        self._before: tuple[list[CourseOfEvents], dict[Property, float]] | None = None
+        self._before: tuple[list[CourseOfEvents], dict[Property, float], dict[Property, float]] | None = None
         self._actions: list[Action] = []
         self._streaks: dict[Action, Streak] = {}
         self._learned, self._may_stick = 0, True
@@ -118,7 +120,7 @@ class Tracker:
     def acted(self, action: Action) -> None:
         """An action was done."""
         self.learn()
-        self._before = self._courses, dict(self._doubts)
+        self._before = self._courses, dict(self._doubts), dict(self._fresh)
         step, rate = len(self._actions), self.failures.of(action.operator)
         streak = self._streaks.get(action) or Streak(rate)
         fails, failures = streak.rate.mean, streak.failures if self._may_stick else 0
@@ -133,7 +135,8 @@ class Tracker:
         for prop in self.props:
             elsewhere = prop[1] in action.arguments and other_values(prop, self._domain) > 1.0
             misdone = fails * ELSEWHERE if elsewhere else 0.0
-            self._doubts[prop] = (0.0 if prop in written else self._doubt(prop)) + misdone + strays[prop]
+            self._doubts[prop] = 0.0 if prop in written else self._doubt(prop)
+            self._fresh[prop] = misdone + strays[prop]
 
     def waited(self, disturbed: bool = False) -> None:
         """Time has passed without an action.
@@ -143,7 +146,7 @@ class Tracker:
         """
         self._looks, strays = [], self._strays()
         for prop in self.props:
-            self._doubts[prop] = self._doubt(prop) + (FIRST if disturbed else strays[prop])
+            self._fresh[prop] = self._fresh.get(prop, 0.0) + (FIRST if disturbed else strays[prop])
 
     def _strays(self) -> dict[Property, float]:
         """How probable it is that others change each property meanwhile."""
@@ -160,11 +163,11 @@ class Tracker:
         """The last action was stopped before it began: what was seen since was seen without it."""
         assert self._before is not None
         looks = self._looks
-        (self._courses, self._doubts), self._before = self._before, None
+        (self._courses, self._doubts, self._fresh), self._before = self._before, None
         self._actions.pop()
         self.waited()
         for reads in looks:
-            self._weigh(reads)
+            self._weigh(reads, {})
             self._looks.append(reads)
 
     # -- what is seen
@@ -172,7 +175,7 @@ class Tracker:
     def saw(self, look: FactScene) -> None:
         """Take in an observation: what it shows, and how certain that is; of what has certainty 0 it says nothing."""
         reads = self._reads(look)
-        self._weigh(reads)
+        self._weigh(reads, look.since_action)
         self._looks.append(reads)
 
     def doubt(self, props: Iterable[Property], times: float) -> None:
@@ -182,7 +185,8 @@ class Tracker:
         """
         shown = set[Property]().union(*self._looks)
         for prop in props:
-            self._doubts[prop] = max(self._doubt(prop), 0.0 if prop in shown else STRAY) * times
+            fresh = self._fresh.get(prop, 0.0)
+            self._doubts[prop] = max(self._doubt(prop), 0.0 if prop in shown else STRAY) * times - fresh
 
     def _reads(self, look: FactScene) -> Reads:
         now = by_property(look.facts, self._domain)
@@ -200,8 +204,14 @@ class Tracker:
         """Take properties into account that were not known to exist: that they are absent is a reading, too."""
         self.props |= dict.fromkeys(sorted(props, key=self._outcomes.order))
 
-    def _weigh(self, reads: Reads) -> None:
-        """Weigh the courses by readings, and add those in which what is read otherwise was changed."""
+    def _weigh(self, reads: Reads, since_action: Mapping[Property, float]) -> None:
+        """Weigh the courses by readings, and add those in which what is read otherwise was changed.
+
+        Args:
+            reads: the readings.
+            since_action: how certain they are if those before the last action are left out, where that differs: they
+                were made before the change, so their errors are not alike.
+        """
         first = not self._looks
         fresh = self._bounded([self._read_by(one, self._wrong(one, reads), reads) for one in self._courses])
         top = max(each.weight for each in fresh)
@@ -213,11 +223,14 @@ class Tracker:
         self._courses = merged(fresh, False, WIDTH, LEAST)
         best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
         for prop, (value, sure) in reads.items():
-            if best.get(prop, _NOTHING) == value:
-                channel = prop[0], sure
-                if channel not in odds:
-                    odds[channel] = min(self.misread.odds(prop, sure), 1.0)
-                self._doubts[prop] = self._doubt(prop) * odds[channel]
+            if best.get(prop, _NOTHING) != value:
+                continue
+            since = since_action.get(prop, sure)
+            for certainty in {sure, since} - {each for variable, each in odds if variable == prop[0]}:
+                error = self.misread.odds(prop, certainty) / other_values(prop, self._domain)
+                odds[prop[0], certainty] = min(error, 1.0)
+            self._doubts[prop] = self._doubts.get(prop, self._first) * odds[prop[0], sure]
+            self._fresh[prop] = self._fresh.get(prop, 0.0) * odds[prop[0], since]
         self._unknown -= reads.keys()
         self._read |= reads.keys()
 
@@ -446,4 +459,4 @@ class Tracker:
                     self.misread.count(prop[0], 1.0 - right, right)
 
     def _doubt(self, prop: Property) -> float:
-        return self._doubts.get(prop, self._first)
+        return self._doubts.get(prop, self._first) + self._fresh.get(prop, 0.0)

@@ -29,10 +29,13 @@ class FactScene:
     Attributes:
         facts: what holds, most likely.
         certainty: property -> probability that the facts about it are right, 0 if nothing is known; 1 where not listed.
+        since_action: the same, if what was read before the last action is left out; as `certainty` where not listed.
+            What errs alike in every observation counts for less each time, but not as a sign of what is new.
     """
 
     facts: Facts
     certainty: Mapping[Property, float] = field(default_factory=dict)
+    since_action: Mapping[Property, float] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

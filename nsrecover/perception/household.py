@@ -131,6 +131,7 @@ class HouseholdPerceiver:
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
         self._places_of = defaultdict[tuple[Property, str], list[FloatArray]](list)
+        self._places_since = defaultdict[tuple[Property, str], list[FloatArray]](list)
         self._taken: str | None = None
         self._before: State = frozenset()
         self._expected: State = frozenset()
@@ -140,7 +141,7 @@ class HouseholdPerceiver:
         """An independent copy, for a frame that is not to be remembered; what it reads counts as seen first."""
         other = copy.copy(self)
         other._support, other._ears = self._support.fork(), copy.copy(self._ears)
-        other._places_of = defaultdict(list)
+        other._places_of, other._places_since = defaultdict(list), defaultdict(list)
         return other
 
     def expect(self, before: State, expected: State) -> None:
@@ -154,15 +155,15 @@ class HouseholdPerceiver:
         if before != expected:  # an action
             fresh = changed(before, expected, self._instance.domain)
             kept = {each: places for each, places in self._places_of.items() if each[0] not in fresh}
-            self._places_of = defaultdict(list, kept)
+            self._places_of, self._places_since = defaultdict(list, kept), defaultdict(list)
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
         check_kind(observation, Observation, "camera images")
         observation = with_shared_numbers(observation)
         self.heard = None if self._ears is None else self._ears.step(observation)
-        facts, certainty = set[StateFact](), dict(self._unseen)
-        chances = self._read(observation)
+        facts, certainty, since_action = set[StateFact](), dict(self._unseen), dict[Property, float]()
+        chances, more = self._read(observation)
         places = self._places(observation, chances)
         for name, (found, sure) in places.items():
             facts |= found
@@ -177,7 +178,9 @@ class HouseholdPerceiver:
             value = max(each, key=each.__getitem__)
             certainty[prop] = each[value]
             facts |= self._fact(*prop, value)
-        return FactScene(frozenset(facts), certainty)
+            if prop in more:
+                since_action[prop] = _normalised({one: each[one] * more[prop][one] for one in each})[value]
+        return FactScene(frozenset(facts), certainty, since_action)
 
     def _places(
         self, observation: Observation, chances: Mapping[Property, Mapping[str, float]]
@@ -267,28 +270,29 @@ class HouseholdPerceiver:
                 if expected - self._before - facts:  # the piece that was put somewhere is hidden, or elsewhere
                     certainty[PLACE, name] = 0.0
 
-    def _read(self, observation: Observation) -> dict[Property, dict[str, float]]:
-        """State variable and object -> likelihood of each value, for those that are seen."""
+    def _read(
+        self, observation: Observation
+    ) -> tuple[dict[Property, dict[str, float]], dict[Property, dict[str, float]]]:
+        """Property -> likelihood of each value, for those that are seen, and factors to it without earlier actions.
+
+        A reading adds little to earlier ones of the same value, whose errors are alike: see `worth`.
+        """
+        likelihoods, more = dict[Property, dict[str, float]](), dict[Property, dict[str, float]]()
         if self._reader is None:
-            return {}
+            return likelihoods, more
         read = read_states(self._reader, observation, state_masks(observation, self._instance.objects), False)
         place = np.asarray(observation.cameras[0].world_from_camera, np.float32)[:3, 3]
-        return {
-            (variable, name): self._tempered((variable, name), chances, place)
-            for name, states in read.items()
-            for variable, chances in states.items()
-            if chances
-        }
-
-    def _tempered(self, prop: Property, chances: Mapping[str, float], place: FloatArray) -> dict[str, float]:
-        """What a reading adds to earlier ones of the same value, whose errors are alike: see `worth`."""
-        earlier, alike = self._places_of[prop, max(chances, key=chances.__getitem__)], self._alike.get(prop[0], Alike())
-        before = worth(earlier, alike)
-        earlier.append(place)
-        weight = max(worth(earlier, alike) - before, 0.0)
-        raised = {value: max(chance, 1e-6) ** weight for value, chance in chances.items()}
-        total = sum(raised.values())
-        return {value: each / total for value, each in raised.items()}
+        for name, states in read.items():
+            for variable, chances in states.items():
+                if not chances:
+                    continue
+                prop, value = (variable, name), max(chances, key=chances.__getitem__)
+                alike = self._alike.get(variable, Alike())
+                weight = _added(self._places_of[prop, value], place, alike)
+                rest = _added(self._places_since[prop, value], place, alike) - weight
+                likelihoods[prop] = _normalised({each: max(chances[each], 1e-6) ** weight for each in chances})
+                more[prop] = {each: max(chances[each], 1e-6) ** rest for each in chances}
+        return likelihoods, more
 
     def _listen(self, chances: dict[Property, dict[str, float]], events: Mapping[Property, tuple[str, float]]) -> None:
         """Weigh what is read by what is heard: what has happened, what goes on, and that nothing was heard."""
@@ -305,8 +309,7 @@ class HouseholdPerceiver:
             if self._silent(prop[0]):
                 for value in known.keys() - {before}:
                     known[value] *= UNHEARD
-            total = sum(known.values())
-            known |= {value: each / total for value, each in known.items()}
+            known |= _normalised(known)
 
     def _events(self, places: Mapping[str, set[StateFact]]) -> dict[Property, tuple[str, float]]:
         """What sounds tell has happened: property, its value now, and how much more likely the sound is then.
@@ -406,3 +409,16 @@ class HouseholdPerceiver:
     def _is_only(self, name: str, sign: Sign, kinds: Mapping[str, int]) -> bool:
         """Whether a sign is about an object, and about no other one of the scene."""
         return noun(name) == sign.kind and kinds[sign.kind] == 1 and sign.variable in self._instance.domain.variables
+
+
+def _added(places: list[FloatArray], place: FloatArray, alike: Alike) -> float:
+    """What a reading from a place is worth after those from some places, to which it is added."""
+    before = worth(places, alike)
+    places.append(place)
+    return max(worth(places, alike) - before, 0.0)
+
+
+def _normalised(chances: Mapping[str, float]) -> dict[str, float]:
+    """The same in proportion, with the sum 1."""
+    total = sum(chances.values())
+    return {value: each / total for value, each in chances.items()}

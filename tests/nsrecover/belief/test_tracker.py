@@ -96,6 +96,25 @@ def test_evidence_accumulates_however_weak_each_reading_is(sure: float, believed
         assert certainty(found, ("full", "a")) == pytest.approx(certainty(tracker(), ("full", "a")))
 
 
+def test_readings_that_add_little_to_earlier_ones_tell_that_nothing_has_changed_since() -> None:
+    full, weak = ("full", "a"), {("full", "a"): 0.52}
+    told, untold = tracker(), tracker()
+    for one, anew in ((told, {full: 0.999}), (untold, {})):
+        one.saw(FactScene(START))
+        for _ in range(4):
+            one.acted(Action("move", ("b", "table")))
+            one.saw(FactScene(START - {("at", "b", "shelf")} | {("at", "b", "table")}, weak, anew))
+    assert told.unseen(full) < 0.001 < 0.01 < untold.unseen(full)
+
+
+def test_a_reading_speaks_against_each_of_many_other_values() -> None:
+    many, one = tracker(), tracker()
+    for found, prop in ((many, A_PLACE), (one, ("warm", "a"))):
+        before = found.unseen(prop)
+        found.saw(FactScene(START, {prop: 0.6}))
+        assert found.unseen(prop) == pytest.approx(before / 1.5 / (3 if prop is A_PLACE else 1), rel=0.02)
+
+
 def test_a_change_by_others_is_believed_once_it_is_confirmed() -> None:
     found, spilled = tracker(), START | {("full", "b")}
     found.acted(MOVE)

@@ -198,7 +198,9 @@ def test_readings_of_one_value_count_for_less_the_nearer_their_places_are() -> N
     assert sure(0.0) == pytest.approx(0.9), "it has changed"
     reader._found = {"fridge": {"open": {"closed": 0.1, "open": 0.9}}}
     perceiver.expect(START, START | {("cracked", "egg")})
-    assert sure(1.5) < other, "an action that leaves it as it was makes no reading new"
+    again, opened = perceiver(seen("fridge", x_m=1.5)), ("open", "fridge")
+    assert again.certainty[opened] < other, "an action that leaves it as it was makes no reading new"
+    assert again.since_action[opened] == pytest.approx(0.9), "but it may have changed since"
     perceiver.expect(START, START | {("open", "fridge")})
     assert sure(0.0) == pytest.approx(0.9), "an action may have changed it"
 
