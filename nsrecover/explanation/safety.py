@@ -18,7 +18,9 @@ from nsrecover.util.english import capital, listed, the
 NO_EMERGENCY_STOP = (
     "Neither Pause nor the end of a run is an emergency stop: use that of the robot before you reach in."
 )
-NOT_KNOWN = "It is not known whether it is safe to reach in: people are not watched, and not all can be seen."
+NOT_KNOWN = (
+    "It is not known whether it is safe to reach in: nothing here watches for people, and cameras do not see all."
+)
 MOST_NAMED = 6
 """More objects are counted."""
 

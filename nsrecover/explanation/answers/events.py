@@ -532,7 +532,8 @@ def _so(turn: Turn, number: int, to_do: str) -> str:
     """What an action of a recovery is for, as it was done or not."""
     if number in turn.carried_out:
         return f"So I had to {to_do}."
-    return f"{way_back(turn)} {to_do}; this action of it was not carried out. {fate_text(turn)}"
+    left_out = "; this action of it was not carried out" if turn.carried_out else ""
+    return f"{way_back(turn)} {to_do}{left_out}. {fate_text(turn)}"
 
 
 def _was_planned(run: AskedRun, planned: Turn) -> str:
