@@ -33,7 +33,7 @@ KERNELS := Nehalem Haswell Zen SkylakeX
 DRAWN := tests/sim/datasets/test_command.py
 BY_PROCESSOR := $(DRAWN) tests/eval/results tests/sim/tabletop
 
-.PHONY: help install lock pythons processors sizes ros demo quick test cover results soak style lint licences sbom audit docs clean
+.PHONY: help install lock pythons processors sizes ros demo quick test cover results soak release style lint licences sbom audit docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo '  make processors   the tests of drawn episodes and pages, as processors of other kinds calculate'
 	@echo '  make sizes   lower the limits of the size of every package to what is measured: sizes.toml'
 	@echo '  make lock    new versions of all packages into requirements.lock'
+	@echo '  make release   the wheel and the sdist, the same bytes whenever they are built: dist/'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
 
 $(STAMP): pyproject.toml $(LOCK) $(ALONE)
@@ -143,6 +144,10 @@ audit: $(TOOLS)
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+release: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m tests.fresh.release dist
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*

@@ -1,8 +1,6 @@
 """Fixtures of several test files, and the marker `slow`."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from filelock import FileLock
 import nsrecover
 from nsrecover.system import System
 from tests.commands import shared_folder
+from tests.fresh.release import build
 
 ROOT = Path(__file__).parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -49,24 +48,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = shared_folder(tmp_path_factory)
     with FileLock(shared / "wheel.lock"):
         if not (shared / "wheel").is_dir():
-            _build(shared / "source", shared / "wheel.part")
+            build(shared / "wheel.part")
             (shared / "wheel.part").rename(shared / "wheel")
     (path,) = (shared / "wheel").glob("*.whl")
     return path
-
-
-def _build(source: Path, out: Path) -> None:
-    """From a copy, so that no build folder is left in the checkout."""
-    source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    for name in ("nsrecover", "sim", "train", "eval", "conf"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    done = subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="session")

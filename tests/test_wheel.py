@@ -1,4 +1,4 @@
-"""The wheel holds the library and nothing else, and works where only the library's own needs are installed."""
+"""Wheel and sdist hold the library and nothing else, and work where only the library's own needs are installed."""
 
 import json
 import re
@@ -8,6 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import nsrecover
+from tests.fresh.release import build
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,6 +41,19 @@ def test_it_holds_only_the_library(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
     assert tops == {"nsrecover", next(top for top in tops if top.endswith(".dist-info"))}
+
+
+def test_wheel_and_sdist_are_the_same_bytes_whenever_they_are_built(wheel: Path, tmp_path: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    for first, again in zip((wheel, sdist), build(tmp_path), strict=True):
+        assert again.read_bytes() == first.read_bytes(), first.name
+
+
+def test_it_is_installed_in_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target"]
+    subprocess.run([*command, str(tmp_path / "site"), str(wheel)], check=True, timeout=300)
+    done = run(tmp_path / "site", "import nsrecover\nprint(nsrecover.__version__, nsrecover.__file__)", tmp_path)
+    assert done.stdout.split() == [nsrecover.__version__, str(tmp_path / "site/nsrecover/__init__.py")], done.stderr
 
 
 def test_it_holds_what_the_library_needs(wheel: Path) -> None:
