@@ -46,7 +46,7 @@ class PlausibleView:
             each.
         setup_agree_m: the same when a robot is set up: what was placed well is at most 2 cm off.
         flat: a colour image whose values differ by less, but for 1 % at either end, shows nothing.
-        missing_rows: largest share of rows of a colour image that are black although there is depth.
+        missing_rows: largest share of rows of a colour image that are black although there is something near.
         wide_m: an object whose upper end is wider is furniture: two views may show different parts of it.
         readings: fewest depth readings of a working camera.
         unmasked: a view without masks that sees so many objects of the other views has no working segmenter; one or two
@@ -143,7 +143,8 @@ def _no_picture(colour: npt.NDArray[np.uint8], depth_m: FloatArray) -> str:
     low, high = np.quantile(colour.reshape(-1, 3), (0.01, 0.99), axis=0)
     if (high - low).max() < RULES.flat:
         return f"a colour image of {'black' if high.max() < RULES.flat else 'one'} colour"
-    rows = (depth_m > 0).mean(axis=1) > 0.5  # rows beyond the lens, which rectified images have, have no depth
+    # rows beyond the lens, which rectified images have, have no depth; a simulator's empty background is far
+    rows = ((depth_m > 0) & (depth_m < RULES.depth_m[1])).mean(axis=1) > 0.5
     if (missing := float((rows & ~colour.any(axis=(1, 2))).mean())) > RULES.missing_rows:
         return f"a colour image with {missing:.0%} of its rows black, where there is depth"
     return ""

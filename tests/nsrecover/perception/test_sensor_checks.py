@@ -241,3 +241,13 @@ def test_an_implausible_recording_is_not_written(seen: Observation, tmp_path: ob
         odd.save(path)
     odd.save(path, check_sensors=False)
     assert Recording.load(path).observations[0].labels == seen.labels
+
+
+@pytest.mark.parametrize(("background_m", "refused"), [(1.4, True), (50.0, False)])
+def test_rows_of_a_picture_may_be_missing_only_where_nothing_is_near(
+    seen: Observation, background_m: float, refused: bool
+) -> None:
+    rgb, depth = seen.rgb.copy(), seen.depth_m.copy()
+    rgb[1, :40], depth[1, :40] = 0, background_m
+    found = check_observation(replace(seen, rgb=rgb, depth_m=depth))
+    assert (SensorProblem.COVERED in {each.problem for each in found}) is refused
