@@ -15,6 +15,9 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObserva
 NEAREST_M, TABLE_M = 8.0, 0.05
 """At first the nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
 
+LARGE_M = 1.5
+"""What is larger does not stand on a table, metres."""
+
 FLOATING_M = 0.1
 """Later, not all objects are farther above or below the table's top, metres."""
 
@@ -159,10 +162,15 @@ def check_frame(scene: SceneGraph, first: bool = True) -> None:
     if (near := float(np.linalg.norm(boxes[:, :2], axis=1).min())) > NEAREST_M:
         raise InvalidObservation(
             f"expected boxes in metres in the frame of the robot's base, found all over {near:.3g} away; divide "
-            "decimetres by 10 and centimetres by 100, multiply inches by 0.0254, or transform them"
+            "millimetres by 1000, centimetres by 100 and decimetres by 10, multiply inches by 0.0254, or transform them"
         )
     low = float(bottoms.min())
     if abs(low) > TABLE_M:
+        if (largest := float(boxes[:, 3:].max())) > LARGE_M:
+            raise InvalidObservation(
+                f"expected objects on a table, with sizes in metres, found one of {largest:.3g}; divide millimetres by "
+                "1000 and centimetres by 100"
+            )
         raise InvalidObservation(
             f"expected the table's top at z = 0, found the lowest object at {low:.3g} m; subtract the height of the "
             "table from z"
