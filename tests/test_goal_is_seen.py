@@ -21,7 +21,7 @@ from nsrecover.domains import (
     fact,
     scene_of,
 )  # fmt: skip
-from nsrecover.domains.household import household
+from nsrecover.domains.household import LASTING, household
 from nsrecover.errors import OutOfTurn
 from nsrecover.records import episode_log
 from nsrecover.session import AnySession
@@ -183,3 +183,26 @@ def test_an_action_whose_outcome_was_not_seen_is_judged_after_a_stop() -> None:
     until_the_end(session, [{**start, "green": cube(0.45, 0.15, 1.5 * SIDE)}])
     document = episode_log.to_document(session.episode, session.system.domain)
     assert [record.action is not None for record in episode_log.from_document(document).records] == [True]
+
+
+@pytest.mark.parametrize("burnt", [False, True])
+@pytest.mark.parametrize("action", ["toggle_on", "toggle_off"])
+def test_what_burns_unprompted_is_seen_not_to_have_burnt_and_not_looked_at_until_it_has(
+    action: str, burnt: bool
+) -> None:
+    home = household(["stove burner", "pan", "egg"], complete=True, one_handed=True, domain=LASTING)
+    cold = {("at", "pan", "stove burner"), ("at", "egg", "pan"), ("cracked", "egg")}
+    hot = cold | {("running", "stove burner"), ("hot", "egg"), ("hot", "pan"), ("cooked", "egg")}
+    before, after = (cold, hot) if action == "toggle_on" else (hot, hot - {("running", "stove burner")})
+    running = "running" if action == "toggle_on" else "off"
+    system = nsrecover.symbolic(home, [(running, "stove burner"), ("unburnt", "egg")])
+    session = system.session(Plan.parse(f"{action}(stove burner)"), FactScene(frozenset(before)))
+    looks = 0
+    while not isinstance(session.request, Ask) and not session.request.final:
+        session.observed(
+            FactScene(frozenset(after | ({("burnt", "egg")} if burnt else set())), {("burnt", "egg"): 0.97})
+        )
+        looks += 1
+    assert isinstance(session.request, Done) is not burnt
+    if action == "toggle_on" and not burnt:
+        assert looks == 1, "another look would cost the egg"

@@ -96,15 +96,17 @@ class Tracker:
         self.rates = copy.deepcopy(rates) or LearnedRates()
         self.failures, self.misread = self.rates.failures, self.rates.misread
         self._outcomes, self._domain = ActionOutcomes(instance), instance.domain
+        effects = [law.effect for law in instance.domain.laws]
+        self._by_laws = {atom[0] for each in effects for atom in (*each.adds, *each.deletes)}
         named = {
             (variable.name, name)
             for variable in instance.domain.variables.values()
             for name in instance.having(variable.trait)
         }
         self.props = dict.fromkeys(sorted(named | by_property(state, self._domain).keys(), key=self._outcomes.order))
-        # odds that it is otherwise than in any course: since earlier actions, and since the last one
+        # odds that a property is otherwise than in any course: from the start or by suspicion, and by chance since
         self._doubts: dict[Property, float] = {}
-        self._fresh: dict[Property, float] = {}
+        self._strayed: dict[Property, float] = {}
         self._unknown = set[Property]() if assumed else set(self.props)
         self._assumed, self._first = assumed, first
         self._read = set[Property]()
@@ -120,7 +122,7 @@ class Tracker:
     def acted(self, action: Action) -> None:
         """An action was done."""
         self.learn()
-        self._before = self._courses, dict(self._doubts), dict(self._fresh)
+        self._before = self._courses, dict(self._doubts), dict(self._strayed)
         step, rate = len(self._actions), self.failures.of(action.operator)
         streak = self._streaks.get(action) or Streak(rate)
         fails, failures = streak.rate.mean, streak.failures if self._may_stick else 0
@@ -135,8 +137,9 @@ class Tracker:
         for prop in self.props:
             elsewhere = prop[1] in action.arguments and other_values(prop, self._domain) > 1.0
             misdone = fails * ELSEWHERE if elsewhere else 0.0
-            self._doubts[prop] = 0.0 if prop in written else self._doubt(prop)
-            self._fresh[prop] = misdone + strays[prop]
+            if prop in written:
+                self._doubts[prop] = self._strayed[prop] = 0.0
+            self._strayed[prop] = self._strayed.get(prop, 0.0) + misdone + strays[prop]
 
     def waited(self, disturbed: bool = False) -> None:
         """Time has passed without an action.
@@ -146,7 +149,9 @@ class Tracker:
         """
         self._looks, strays = [], self._strays()
         for prop in self.props:
-            self._fresh[prop] = self._fresh.get(prop, 0.0) + (FIRST if disturbed else strays[prop])
+            self._strayed[prop] = self._strayed.get(prop, 0.0) + strays[prop]
+            if disturbed:
+                self._doubts[prop] = self._doubts.get(prop, self._first) + FIRST
 
     def _strays(self) -> dict[Property, float]:
         """How probable it is that others change each property meanwhile."""
@@ -154,16 +159,13 @@ class Tracker:
         if predicate:
             names, state = {name for _, name in self.props}, self.best.state
             enclosed = {name for name in names if instance.holds(state, instance.condition((predicate, name)))}
-        return {
-            prop: STRAY * SHELTERED if prop[1] in enclosed or drifts(prop, self._domain) else STRAY
-            for prop in self.props
-        }
+        return {prop: STRAY * SHELTERED if prop[1] in enclosed or self._follows(prop) else STRAY for prop in self.props}
 
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""
         assert self._before is not None
         looks = self._looks
-        (self._courses, self._doubts, self._fresh), self._before = self._before, None
+        (self._courses, self._doubts, self._strayed), self._before = self._before, None
         self._actions.pop()
         self.waited()
         for reads in looks:
@@ -185,7 +187,7 @@ class Tracker:
         """
         shown = set[Property]().union(*self._looks)
         for prop in props:
-            fresh = self._fresh.get(prop, 0.0)
+            fresh = self._strayed.get(prop, 0.0)
             self._doubts[prop] = max(self._doubt(prop), 0.0 if prop in shown else STRAY) * times - fresh
 
     def _reads(self, look: FactScene) -> Reads:
@@ -209,8 +211,8 @@ class Tracker:
 
         Args:
             reads: the readings.
-            since_action: how certain they are if those before the last action are left out, where that differs: they
-                were made before the change, so their errors are not alike.
+            since_action: how certain they are if those before the last action are left out, where that differs. It
+                counts for what chance may have changed: readings from before a change are no errors.
         """
         first = not self._looks
         fresh = self._bounded([self._read_by(one, self._wrong(one, reads), reads) for one in self._courses])
@@ -230,7 +232,7 @@ class Tracker:
                 error = self.misread.odds(prop, certainty) / other_values(prop, self._domain)
                 odds[prop[0], certainty] = min(error, 1.0)
             self._doubts[prop] = self._doubts.get(prop, self._first) * odds[prop[0], sure]
-            self._fresh[prop] = self._fresh.get(prop, 0.0) * odds[prop[0], since]
+            self._strayed[prop] = self._strayed.get(prop, 0.0) * odds[prop[0], since]
         self._unknown -= reads.keys()
         self._read |= reads.keys()
 
@@ -362,8 +364,8 @@ class Tracker:
 
     def unseen(self, prop: Property) -> float:
         """The probability that a property has a value that no course has: it was changed, and not seen since."""
-        if drifts(prop, self._domain) and prop not in self._read:
-            return 0.0  # it follows from the laws alone
+        if self._follows(prop) and prop not in self._read:
+            return 0.0
         doubt = self._doubt(prop)
         return doubt / (1.0 + doubt)
 
@@ -458,5 +460,9 @@ class Tracker:
                     right = share if values.get(prop, _NOTHING) == value else 1.0 - share
                     self.misread.count(prop[0], 1.0 - right, right)
 
+    def _follows(self, prop: Property) -> bool:
+        """Whether a property changes by the domain's laws alone; what drifts without a law may change at any time."""
+        return drifts(prop, self._domain) and prop[0] in self._by_laws
+
     def _doubt(self, prop: Property) -> float:
-        return self._doubts.get(prop, self._first) + self._fresh.get(prop, 0.0)
+        return self._doubts.get(prop, self._first) + self._strayed.get(prop, 0.0)

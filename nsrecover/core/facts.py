@@ -30,7 +30,7 @@ class FactScene:
         facts: what holds, most likely.
         certainty: property -> probability that the facts about it are right, 0 if nothing is known; 1 where not listed.
         since_action: the same, if what was read before the last action is left out; as `certainty` where not listed.
-            What errs alike in every observation counts for less each time, but not as a sign of what is new.
+            Errors that are alike make each of many observations count for less, but not as a sign of what is new.
     """
 
     facts: Facts

@@ -209,9 +209,13 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
 
     @property
     def passing(self) -> bool:
-        """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks."""
-        wanted = (fact for fact, holds in (literal(fact, self.instance.domain) for fact in self.goal) if holds)
-        return not self.expected.rest and not self.missed and any(map(self._passes, wanted))
+        """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks.
+
+        Not if the last look has shown a part of it otherwise.
+        """
+        if self.expected.rest or self.missed or self._missed_in(self._looks[-1]):
+            return False
+        return any(self._passes(*literal(fact, self.instance.domain)) for fact in self.goal)
 
     @property
     def missed(self) -> tuple[explanation.Fact, ...]:
@@ -390,10 +394,24 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         if not self._lost(judged.found):
             judged.places = ()
 
-    def _passes(self, fact: StateFact) -> bool:
-        """Whether a fact soon ends unprompted."""
-        variable = self.instance.domain.variables.get(fact[0])
-        return variable is not None and bool(variable.passes) and variable.passes in self.instance.objects[fact[1]]
+    def _passes(self, fact: StateFact, holds: bool) -> bool:
+        """Whether a condition soon ends unprompted: a toaster pops, what lies in a hot pan burns.
+
+        Args:
+            fact: of a state variable, for which this is known.
+            holds: whether the condition is that it holds.
+        """
+        domain = self.instance.domain
+        variable = domain.variables.get(fact[0])
+        if variable is None:
+            return False
+        if holds:
+            return bool(variable.passes) and variable.passes in self.instance.objects[fact[1]]
+        if not variable.drifts:
+            return False
+        facts = self.scene.facts
+        drifting = {each for each in facts if each[1:2] == fact[1:2] and drifts(property_of(each, domain), domain)}
+        return not drifting.isdisjoint(self.instance.settle(facts - drifting))  # laws change it now
 
     def _lost(self, found: Discrepancy[FactScene]) -> set[str]:
         """What is needed, deviates, and is in no place."""
@@ -589,15 +607,15 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         missing_to_tell, looks = tuple(dict.fromkeys(missing)), len(judged.looks)
         return replace(found, unmet=unmet, missing_to_tell=missing_to_tell, looks=looks, plan_problem=problem)
 
+    def _missed_in(self, scene: FactScene) -> list[StateFact]:
+        """Conditions of the goal that are known not to hold in a scene."""
+        domain = self.instance.domain
+        unmet = unmet_goal(self.instance, scene.facts, self.goal)
+        return [fact for fact in unmet if scene.knows(property_of(literal(fact, domain)[0], domain))]
+
     def _goal_missed(self) -> PlanProblem | None:
         """Conditions of the goal that are known not to hold although every action is done."""
-        domain = self.instance.domain
-        missed = [
-            fact
-            for fact in unmet_goal(self.instance, self.scene.facts, self.goal)
-            if self.scene.knows(property_of(literal(fact, domain)[0], domain))
-        ]
-        unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in missed)
+        unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in self._missed_in(self.scene))
         return PlanProblem(PlanFault.FAILS, max(self.expected.num_executed - 1, 0), unmet=unmet) if unmet else None
 
 

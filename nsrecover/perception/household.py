@@ -179,7 +179,7 @@ class HouseholdPerceiver:
             certainty[prop] = each[value]
             facts |= self._fact(*prop, value)
             if prop in more:
-                since_action[prop] = _normalised({one: each[one] * more[prop][one] for one in each})[value]
+                since_action[prop] = _least_certain({one: each[one] * more[prop][one] for one in each}, value)
         return FactScene(frozenset(facts), certainty, since_action)
 
     def _places(
@@ -416,6 +416,12 @@ def _added(places: list[FloatArray], place: FloatArray, alike: Alike) -> float:
     before = worth(places, alike)
     places.append(place)
     return max(worth(places, alike) - before, 0.0)
+
+
+def _least_certain(chances: Mapping[str, float], value: str) -> float:
+    """The probability of a value if each other one were as likely as the likeliest of them."""
+    most = max(chance for one, chance in chances.items() if one != value)
+    return chances[value] / (chances[value] + (len(chances) - 1) * most)
 
 
 def _normalised(chances: Mapping[str, float]) -> dict[str, float]:
