@@ -34,7 +34,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import by_property, changed, drifts
+from nsrecover.domains.properties import by_property, changed, drifts, driven
 
 FIRST = 0.3
 """Odds that a property is otherwise than assumed before it is seen for the first time."""
@@ -159,7 +159,7 @@ class Tracker:
         if predicate:
             names, state = {name for _, name in self.props}, self.best.state
             enclosed = {name for name in names if instance.holds(state, instance.condition((predicate, name)))}
-        return {prop: STRAY * SHELTERED if prop[1] in enclosed or self._follows(prop) else STRAY for prop in self.props}
+        return {prop: STRAY * SHELTERED if prop[1] in enclosed or self._rests(prop) else STRAY for prop in self.props}
 
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""
@@ -364,8 +364,8 @@ class Tracker:
 
     def unseen(self, prop: Property) -> float:
         """The probability that a property has a value that no course has: it was changed, and not seen since."""
-        if self._follows(prop) and prop not in self._read:
-            return 0.0
+        if drifts(prop, self._domain) and prop not in self._read:
+            return 0.0  # it follows from the laws alone
         doubt = self._doubt(prop)
         return doubt / (1.0 + doubt)
 
@@ -460,9 +460,11 @@ class Tracker:
                     right = share if values.get(prop, _NOTHING) == value else 1.0 - share
                     self.misread.count(prop[0], 1.0 - right, right)
 
-    def _follows(self, prop: Property) -> bool:
-        """Whether a property changes by the domain's laws alone; what drifts without a law may change at any time."""
-        return drifts(prop, self._domain) and prop[0] in self._by_laws
+    def _rests(self, prop: Property) -> bool:
+        """Whether a property that drifts does not now, but by a law: without one it may while laws drive the object."""
+        if not drifts(prop, self._domain):
+            return False
+        return prop[0] in self._by_laws or not driven(prop[1], self.best.state, self._outcomes.instance)
 
     def _doubt(self, prop: Property) -> float:
         return self._doubts.get(prop, self._first) + self._strayed.get(prop, 0.0)

@@ -88,6 +88,14 @@ def values_of(prop: Property, state: State, instance: Instance) -> list[State]:
     return [option for option in options if option != now]
 
 
+def driven(name: str, facts: State, instance: Instance) -> bool:
+    """Whether the laws change states of an object that drift now: it is heated, for instance."""
+    drifting = {
+        each for each in facts if each[1:2] == (name,) and drifts(property_of(each, instance.domain), instance.domain)
+    }
+    return not drifting.isdisjoint(instance.settle(facts - drifting))
+
+
 def drifts(prop: Property, domain: Domain) -> bool:
     """Whether a property changes unprompted as time passes."""
     variable = domain.variables.get(prop[0])

@@ -27,6 +27,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import (
     changed,
     drifts,
+    driven,
     literal,
     outermost,
     placed,
@@ -401,17 +402,12 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             fact: of a state variable, for which this is known.
             holds: whether the condition is that it holds.
         """
-        domain = self.instance.domain
-        variable = domain.variables.get(fact[0])
+        variable = self.instance.domain.variables.get(fact[0])
         if variable is None:
             return False
         if holds:
             return bool(variable.passes) and variable.passes in self.instance.objects[fact[1]]
-        if not variable.drifts:
-            return False
-        facts = self.scene.facts
-        drifting = {each for each in facts if each[1:2] == fact[1:2] and drifts(property_of(each, domain), domain)}
-        return not drifting.isdisjoint(self.instance.settle(facts - drifting))  # laws change it now
+        return variable.drifts and driven(fact[1], self.scene.facts, self.instance)
 
     def _lost(self, found: Discrepancy[FactScene]) -> set[str]:
         """What is needed, deviates, and is in no place."""
