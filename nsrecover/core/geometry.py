@@ -96,6 +96,13 @@ TURNS = np.linspace(0.0, np.pi / 2, 19, dtype=np.float32)
 """Turns about the vertical with which sides are compared, radians."""
 
 
+def with_sides(boxes: FloatArray, sides: FloatArray) -> FloatArray:
+    """Boxes (..., 6) with other sides (..., 3), on the same undersides."""
+    middles = boxes[..., :3].copy()
+    middles[..., 2] += (sides[..., 2] - boxes[..., 5]) / 2
+    return np.concatenate([middles, sides], axis=-1)
+
+
 def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """P(boxes (..., 6) stand upright on the same side as others (..., 6)): (...,).
 

@@ -11,7 +11,7 @@ from nsrecover.belief.objects import OVERLOOKED, after_looks, changed, evidence
 from nsrecover.core.actions import Plan
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import StateFact
-from nsrecover.core.geometry import CONTACT_M, bottom, intersects, same_side_up, top
+from nsrecover.core.geometry import CONTACT_M, bottom, intersects, same_side_up, top, with_sides
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.relations import TABLE, Relation, support_name
@@ -32,11 +32,13 @@ class GoalScene:
         scene: the last scene, as imagined from the first one.
         relations: object of the plan -> the relations that hold of it in the end.
         targets: object -> where the last action that moves it leads, if that is a place.
+        first: the first scene: the sides of an object that was seen last may be hidden in part.
     """
 
     scene: SceneGraph
     relations: Mapping[str, tuple[StateFact, ...]]
     targets: Mapping[str, Box]
+    first: SceneGraph | None = None
 
     @classmethod
     def of(cls, trace: Trace, domain: SpatialDomain) -> GoalScene:
@@ -51,7 +53,9 @@ class GoalScene:
             found[name] = ((Relation.ON.value, name, below),) if resting and not stacked else ()
             if promised is not None and (stacked or related(scene, promised)):
                 found[name] += (promised,)
-        return cls(scene, found, {name: action.target for name, action in moves.items() if action.target})
+        return cls(
+            scene, found, {name: action.target for name, action in moves.items() if action.target}, trace.graphs[0]
+        )
 
     def without(self, conditions: Collection[StateFact]) -> GoalScene:
         """The goal without conditions that were given up."""
@@ -68,7 +72,7 @@ class GoalScene:
             for name, facts in self.relations.items()
         }
         targets = {said[name]: box for name, box in self.targets.items()}
-        return GoalScene(replace(self.scene, boxes=boxes), relations, targets)
+        return GoalScene(replace(self.scene, boxes=boxes), relations, targets, self.first)
 
     def unmet(self, graph: SceneGraph, name: str) -> Fact | None:
         """The first condition of an object that does not hold in a scene; None if all do."""
@@ -80,7 +84,10 @@ class GoalScene:
                 return Fact(fact[0], fact[1:])
             if fact[0] == Relation.ON and fact[2] != TABLE and fact[2] in self.scene.names:
                 planned[2] += top(graph.boxes[graph.index(fact[2])]) - top(self.scene.boxes[self.scene.index(fact[2])])
-        if same_side_up(planned, graph.boxes[row]) < 0.5:
+        likely = [planned]
+        if self.first is not None and name in self.first.names and self.first.seen[start := self.first.index(name)]:
+            likely.append(with_sides(planned, self.first.boxes[start, 3:]))
+        if max(same_side_up(box, graph.boxes[row]) for box in likely) < 0.5:
             return Fact(UPRIGHT, (name,))
         target = self.targets.get(name)
         away = target is not None and np.linalg.norm(graph.boxes[row, :2] - np.array(target[:2])) > TARGET_M

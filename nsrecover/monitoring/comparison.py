@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import STANCES, Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.geometry import near_enough, shared_room
+from nsrecover.core.geometry import near_enough, shared_room, with_sides
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.traces import Trace
@@ -115,10 +115,13 @@ class Comparison:
         if moved is not None and known.uncertain_m:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
         itself = surely_itself(self.models, expected, graph)
-        probabilities = as_expected(self.models, expected, graph, itself)
-        if moved is not None and graph.seen[moved] and itself[moved]:
-            row = slice(moved, moved + 1)
-            probabilities[row] = well_placed(self.models, expected.boxes[row], graph.boxes[row])
+        probabilities = np.zeros(len(graph), np.float32)
+        for likely in (expected, _with_sides_of(trace.graphs[0], expected)):
+            each = as_expected(self.models, likely, graph, itself)
+            if moved is not None and graph.seen[moved] and itself[moved]:
+                row = slice(moved, moved + 1)
+                each[row] = well_placed(self.models, likely.boxes[row], graph.boxes[row])
+            probabilities = np.maximum(probabilities, each)
         if moved is not None and action.operator == PUSH.name and isinstance(self.models, PushOutcomes):
             probabilities = self._pushed(self.models, graph, trace.graphs[step], action, probabilities)
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
@@ -185,6 +188,14 @@ class Comparison:
         if not self.domain.operator_of(action).achieved(before, graph, action):
             found[moved] = 0.0
         return np.where(graph.seen & before.seen, found, otherwise)
+
+
+def _with_sides_of(first: SceneGraph, expected: SceneGraph) -> SceneGraph:
+    """The expected scene with the sides that objects had at first: those that were seen last may be hidden in part."""
+    if first.names != expected.names:
+        return expected
+    sides = np.where(first.seen[:, None], first.boxes[:, 3:], expected.boxes[:, 3:])
+    return replace(expected, boxes=with_sides(expected.boxes, sides))
 
 
 def _farther(expected: SceneGraph, observed: SceneGraph, action: Action, moved: int, most_m: float) -> SceneGraph:
