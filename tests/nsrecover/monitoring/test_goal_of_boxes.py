@@ -53,6 +53,28 @@ def test_what_only_one_look_has_shown_is_named() -> None:
     assert "blue" in last.reason
 
 
+@pytest.mark.parametrize("off", [(0.425, 0.0), (0.4, 0.025), (0.38, -0.02)])
+def test_an_object_that_was_misplaced_and_then_vanishes_is_not_accepted_where_it_was(off: tuple[float, float]) -> None:
+    last, _ = _run(
+        "top(blue, red)",
+        {"red": RED, "blue": FREE},
+        lambda acts, _: {"red": RED, **({"blue": (*off, *ON_RED[2:])} if acts < 2 else {})},
+    )
+    assert isinstance(last, Stopped)
+    assert "blue" in last.reason
+
+
+@pytest.mark.parametrize("stranger", [True, False])
+def test_a_support_in_whose_place_a_newcomer_is_seen_is_not_confirmed_by_what_it_bears(stranger: bool) -> None:
+    stacked = {**START, "blue": None, "grey": ON_BLUE, **({"stranger": ON_RED} if stranger else {})}
+    last, asked = _run(
+        "top(blue, red); top(grey, blue)", START, lambda acts, _: {**START, "blue": ON_RED} if acts < 2 else stacked
+    )
+    assert asked.count("act") >= 2
+    assert isinstance(last, Stopped if stranger else Done)
+    assert not stranger or "blue" in last.reason
+
+
 @pytest.mark.parametrize(
     ("plan", "start", "seen", "unmet"),
     [

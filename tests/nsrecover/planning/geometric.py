@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core import Action, Cause, Deviation, Discrepancy, Phase, Plan, SceneGraph, Trace
-from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
+from nsrecover.core import Action, Cause, Deviation, Discrepancy, Phase, Plan, Recovery, SceneGraph, Trace
+from nsrecover.domains.tabletop.operators import OPERATORS, moved_object, operator_of
+from nsrecover.explanation import reason_text
+from nsrecover.planning.planner import RecoveryPlanner
 
 SIDE = 0.05
 GAP = 0.03
@@ -134,3 +136,23 @@ def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: in
         probabilities=same,
         threshold=models.threshold,
     )
+
+
+def recovered(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int, **settings: object) -> Recovery:
+    """Plan, and check that what comes back is sound: runnable, in step with its graphs, ending at the subgoal."""
+    recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, number), **settings)
+    if not recovery.found:
+        assert recovery.actions == ()
+        assert reason_text(recovery)
+        return recovery
+    now = graph
+    for action, imagined in zip(recovery.actions, recovery.graphs, strict=True):
+        assert operator_of(action).violated(now, action) == (), str(action)
+        if action.operator in ("free", "restore"):
+            assert action.target is not None
+        now = step(models, now, action)
+        np.testing.assert_allclose(now.boxes, imagined.boxes, atol=1e-5)
+    goal = trace.graphs[recovery.subgoal]
+    assert (models.same(goal.visual, goal.boxes, now.visual, now.boxes) >= models.threshold).all()
+    assert recovery.cost == len(recovery.actions) + len(trace.plan) - recovery.subgoal
+    return recovery

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.neural_model import NeuralModel
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.subgoals import Subgoal
-from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, recovered, table
 
 SPOTS = tuple((x, y) for x in (0.38, 0.52, 0.66) for y in (-0.2, 0.0, 0.2))
 
@@ -21,32 +22,19 @@ def unit_cost(_: Action) -> float:
     return 1.0
 
 
-def disturb(rng: np.random.Generator, graph: SceneGraph, stack: float = 0.5) -> SceneGraph:
-    """All blocks set down again at random: on spots of the table or on each other."""
+def disturb(rng: np.random.Generator, graph: SceneGraph) -> SceneGraph:
+    """Some blocks stay; all others are set down again at random: on spots of the table or on each other."""
     boxes = graph.boxes.copy()
-    spots, tops = [SPOTS[i] for i in rng.permutation(len(SPOTS))], []
-    for i in rng.permutation(len(graph)):
-        if rng.random() < 0.3:  # this one may stay, if nobody took its place
-            spot = tuple(graph.boxes[i, :2])
-            free = not any(np.abs(np.subtract(spot, boxes[j, :2])).max() < SIDE for j in tops)
-            if free and float(graph.boxes[i, 2]) < SIDE:
-                boxes[i] = graph.boxes[i]
-                tops.append(int(i))
-                spots = [s for s in spots if np.abs(np.subtract(s, spot)).max() > SIDE]
-                continue
-        if tops and rng.random() < stack:
+    tops = [i for i in range(len(graph)) if boxes[i, 2] < SIDE and rng.random() < 0.3]
+    spots = [spot for spot in rng.permutation(SPOTS) if all(np.abs(spot - boxes[top, :2]).max() > SIDE for top in tops)]
+    for i in [i for i in rng.permutation(len(graph)) if i not in tops]:
+        if tops and rng.random() < 0.5:
             below = tops.pop(int(rng.integers(len(tops))))
-            boxes[i, :3] = boxes[below, 0], boxes[below, 1], boxes[below, 2] + SIDE
+            boxes[i, :3] = boxes[below, :3] + np.array([0, 0, SIDE])
         else:
-            taken = [boxes[j, :2] for j in range(len(graph)) if j in tops]
-            x, y = next(s for s in spots if all(np.abs(np.subtract(s, t)).max() > SIDE for t in taken))
-            spots.remove((x, y))
-            boxes[i, :3] = x, y, SIDE / 2
-        tops.append(int(i))
-    result = graph
-    for i, box in enumerate(boxes):
-        result = result.with_node(i, box)
-    return result
+            boxes[i, :3] = (*spots.pop(), SIDE / 2)
+        tops.append(i)
+    return replace(graph, boxes=boxes)
 
 
 def exhaustive(
@@ -94,7 +82,7 @@ def test_pruning_loses_nothing(models: GeometricModels, seed: int) -> None:
         models, start, plan("top green red; top blue green" if seed % 2 else "top blue yellow; top red green")
     )
     graph = disturb(rng, trace.graphs[2 if seed % 3 else 1])
-    recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
+    recovery = recovered(models, graph, trace, 1, budget_s=None)
     best = exhaustive(models, graph, trace)
     assert recovery.found
     assert recovery.proven_optimal or recovery.status is RecoveryStatus.ALREADY_AT_SUBGOAL
