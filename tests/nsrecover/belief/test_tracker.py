@@ -4,7 +4,6 @@ import pytest
 
 from nsrecover import Action, FactScene
 from nsrecover.belief.courses import IncidentKind
-from nsrecover.belief.rates import dead
 from nsrecover.belief.tracker import Tracker
 from nsrecover.core.facts import PLACE, Property
 from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, fact, scene_of
@@ -46,25 +45,6 @@ def tracker() -> Tracker:
 def kinds(found: Tracker) -> list[IncidentKind]:
     """What has gone wrong, most likely."""
     return [each.kind for each in found.best.incidents]
-
-
-def test_an_action_that_is_seen_to_work_is_certain_after_one_look_but_not_certain_enough_for_the_end() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(MOVED))
-    assert 0.998 < certainty(found, A_PLACE) < 0.9995
-    found.saw(FactScene(MOVED))
-    assert certainty(found, A_PLACE) > 0.9995
-
-
-def test_an_action_without_effect_is_believed_after_two_looks() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(START))
-    assert kinds(found) == [IncidentKind.NO_EFFECT]
-    assert certainty(found, A_PLACE) < 0.98
-    found.saw(FactScene(START))
-    assert certainty(found, A_PLACE) > 0.98
 
 
 def test_what_is_not_seen_is_known_as_well_as_the_action_is_reliable() -> None:
@@ -113,17 +93,6 @@ def test_a_reading_speaks_against_each_of_many_other_values() -> None:
         before = found.unseen(prop)
         found.saw(FactScene(START, {prop: 0.6}))
         assert found.unseen(prop) == pytest.approx(before / 1.5 / (3 if prop is A_PLACE else 1), rel=0.02)
-
-
-def test_a_change_by_others_is_believed_once_it_is_confirmed() -> None:
-    found, spilled = tracker(), START | {("full", "b")}
-    found.acted(MOVE)
-    shares = []
-    for _ in range(3):
-        found.saw(FactScene((MOVED - START) | spilled - {("at", "a", "shelf")}))
-        shares.append(sum(share for one, share in found.shares() if ("full", "b") in one.state))
-    assert shares[0] < 0.5 < shares[1] < 0.98 < shares[2]
-    assert kinds(found) == [IncidentKind.CHANGED]
 
 
 def test_what_was_hidden_at_first_is_unknown_and_believed_when_it_is_seen() -> None:
@@ -203,20 +172,6 @@ def test_an_action_that_has_failed_in_a_row_is_less_certain_to_have_worked_in_th
     assert best is same
     assert ("warm", "a") in best.state
     assert at_the_end < usually
-
-
-def test_a_dead_gripper_is_hopeless_by_the_rate_from_before_the_streak() -> None:
-    found, hopeless = tracker(), []
-    for _ in range(5):
-        found.acted(MOVE)
-        found.saw(FactScene(START))
-        found.saw(FactScene(START))
-        hopeless.append(dead(found.streak(MOVE).rate, found.streak(MOVE).failures))
-    assert hopeless == sorted(hopeless)
-    assert hopeless[2] < 0.95 < hopeless[3]
-    found.acted(MOVE)
-    found.saw(FactScene(MOVED))
-    assert found.streak(MOVE).failures == 0
 
 
 def test_a_stopped_action_is_taken_back() -> None:

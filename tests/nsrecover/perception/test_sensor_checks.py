@@ -10,9 +10,8 @@ from scipy.spatial.transform import Rotation
 import nsrecover
 from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.cameras.agreement import contradictions, unmasked
 from nsrecover.perception.cameras.checks import RULES as VIEWS
-from nsrecover.perception.cameras.checks import check_observation, require_plausible
+from nsrecover.perception.cameras.checks import check_observation
 from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
@@ -184,22 +183,6 @@ def test_an_object_that_one_view_does_not_segment_is_no_fault(seen: Observation)
     instances = seen.instances.copy()
     instances[1][instances[1] > 2] = 0
     assert check_observation(replace(seen, instances=instances)) == ()
-
-
-def test_views_of_one_moment_do_not_contradict_each_other(seen: Observation) -> None:
-    assert not contradictions(seen).any()
-    later = example().observations[2]
-    mixed = with_image_of(seen, later, 1)
-    assert contradictions(mixed)[0, 1] == 2, "two objects of the first view are elsewhere"
-
-
-def test_objects_without_a_mask_are_seen_by_their_depth(seen: Observation) -> None:
-    assert unmasked(without(seen, "instances", (1,)), 1) == len(seen.labels)
-
-
-def test_the_message_says_what_to_do_and_how_to_go_on(seen: Observation) -> None:
-    with pytest.raises(InvalidObservation, match=r"millimetres.*give depth_m in metres.*check_sensors=False"):
-        require_plausible(replace(seen, depth_m=1000 * seen.depth_m))
 
 
 class Camera:
