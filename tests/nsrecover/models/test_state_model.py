@@ -108,4 +108,4 @@ def test_a_missing_damaged_or_foreign_checkpoint_is_one_error(tmp_path: Path) ->
 
 def test_the_shipped_model_is_small_and_reads_the_household() -> None:
     assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5_000_000
-    assert {"open", "running", "filled", "dirty", "broken", "toppled"} == set(StateModel.load().config.read)
+    assert {"open", "running", "filled", "dirty", "broken", "toppled"} <= set(StateModel.load().config.read)

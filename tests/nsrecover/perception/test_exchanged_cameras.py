@@ -60,17 +60,9 @@ def test_exchanged_images_of_many_cameras_are_put_back(seen: Observation) -> Non
 def test_cameras_that_fit_are_in_order_although_no_robot_is_in_view() -> None:
     """With the cameras exchanged, part of the table would lie where a robot stands; the rest would not fit."""
     eyes = {"left": (0.52, 0.76, 0.70), "right": (0.60, -0.85, 0.72)}
-    cameras = tuple(
-        Camera(K, View(name, eye, (0.48, 0.0, 0.0)).camera(640, 480).world_from_camera, name)
-        for name, eye in eyes.items()
-    )
-    places = ((0.4, 0.1), (0.5, 0.0), (0.45, -0.1))
-    rgb, depth, masks = map(
-        np.stack,
-        zip(
-            *(rendered({(x, y, 0.01, 0.04, 0.04, 0.02): RED for x, y in places}, camera) for camera in cameras),
-            strict=True,
-        ),
-    )
-    seen = Observation(rgb, depth, masks, cameras, {1: "a", 2: "b", 3: "c"})
-    assert check_observation(seen) == ()
+    views = [View(name, eye, (0.48, 0.0, 0.0)).camera(640, 480) for name, eye in eyes.items()]
+    cameras = tuple(Camera(K, view.world_from_camera, view.name) for view in views)
+    boxes = {(x, y, 0.01, 0.04, 0.04, 0.02): RED for x, y in ((0.4, 0.1), (0.5, 0.0), (0.45, -0.1))}
+    _, depth, masks = map(np.stack, zip(*(rendered(boxes, camera) for camera in cameras), strict=True))
+    colour = np.random.default_rng(0).integers(60, 180, (*depth.shape, 3), np.uint8)
+    assert check_observation(Observation(colour, depth, masks, cameras, {1: "a", 2: "b", 3: "c"})) == ()
