@@ -31,13 +31,6 @@ def _run(plan: str, start: Scene, see: Callable[[int, int], Scene], most: int = 
     return session.request, asked
 
 
-def test_what_the_last_action_did_is_seen_twice_and_what_earlier_ones_did_is_not_looked_for() -> None:
-    scenes: list[Scene] = [START, {**START, "blue": ON_RED}, {**START, "blue": ON_RED, "grey": ON_BLUE}]
-    last, asked = _run("top(blue, red); top(grey, blue)", START, lambda acts, _: scenes[acts])
-    assert isinstance(last, Done)
-    assert asked == ["act", "act", "look"]
-
-
 def test_one_look_that_shows_the_goal_is_not_enough() -> None:
     last, asked = _run(
         "top(blue, red)", START, lambda acts, looks: {**START, "blue": START["blue"] if looks else ON_RED}

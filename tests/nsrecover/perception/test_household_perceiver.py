@@ -125,6 +125,14 @@ def test_the_fingers_hold_what_they_have_felt_all_the_time_whatever_is_believed(
     assert ("at", "mug", "countertop") in perceiver(seen("mug")).facts
 
 
+@pytest.mark.parametrize("held", [False, True])
+def test_in_the_hand_nothing_tells_how_a_thing_stands(held: bool) -> None:
+    reader = Reader({"mug": {"toppled": {"upright": 0.03, "toppled": 0.97}}})
+    found = scene(seen("mug", grips=held), Relations(HELD if held else ON_COUNTERTOP), reader=reader)
+    assert (("toppled", "mug") in found.facts) is not held
+    assert found.knows(("toppled", "mug")) is not held
+
+
 def test_what_is_seen_is_not_behind_a_closed_door() -> None:
     relations, inside = Relations(("at", "mug", "fridge")), {("at", "mug", "fridge")}
     for closed, known in ((0.9, False), (0.1, True)):

@@ -10,6 +10,8 @@ from nsrecover.explanation import reason_text
 from nsrecover.planning.planner import RecoveryPlanner
 
 SIDE = 0.05
+H = SIDE / 2
+FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
 GAP = 0.03
 DIRECTIONS = {"left": (0, 1), "right": (0, -1), "front": (-1, 0), "behind": (1, 0)}
 COLOURS = ("red", "green", "blue", "yellow", "white", "black", "pink", "orange", "purple", "brown")
@@ -24,7 +26,6 @@ class GeometricModels:
     workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.25, 0.85)
     room_m: float | None = None
-    calls: int = 0
 
     def predict(self, visual, boxes, operators, moved, reference):
         box, names = boxes[np.arange(len(boxes)), moved].copy(), list(OPERATORS)
@@ -43,7 +44,6 @@ class GeometricModels:
         return visual
 
     def same(self, visual_a, boxes_a, visual_b, boxes_b):
-        self.calls += 1
         away = np.linalg.norm(boxes_a[:, :3] - boxes_b[:, :3], axis=1)
         size = np.abs(boxes_a[:, 3:] - boxes_b[:, 3:]).max(axis=1)
         right = (away < 0.02) & (size < 0.015)

@@ -9,8 +9,10 @@ from nsrecover.explanation import reason_text
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.setting_aside import PlacementSampler, ProposedPlace, nearest_place
 from tests.nsrecover.planning.geometric import (
+    FIVE,
     SIDE,
     GeometricModels,
+    H,
     compare,
     imagine,
     moved,
@@ -20,9 +22,7 @@ from tests.nsrecover.planning.geometric import (
     unseen,
 )
 
-H = SIDE / 2
 TOWER = "top green red; top blue green; top yellow blue; top white yellow"
-FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
 
 
 def words(recovery: Recovery) -> list[str]:
@@ -52,31 +52,24 @@ def test_the_base_was_pushed_a_little_and_the_tower_follows_it(models: Geometric
     assert recovery.graphs[-1].boxes[1, 0] == pytest.approx(0.512)
 
 
-def test_missing_block_is_blamed(models: GeometricModels) -> None:
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        (None, ReasonCode.MISSING_OBJECTS),
+        ((1.1, 0.0, H), ReasonCode.OUT_OF_REACH),
+        ((0.5, 0.9, H), ReasonCode.OUT_OF_REACH),
+        ((0.76, 0.0, -0.3), ReasonCode.OUT_OF_REACH),
+    ],
+)
+def test_a_block_that_is_missing_or_out_of_reach_is_blamed(
+    models: GeometricModels, place: tuple[float, float, float] | None, code: ReasonCode
+) -> None:
     trace = imagine(models, table(*FIVE), plan(TOWER))
-    recovery = recovered(models, unseen(trace.graphs[1], "blue"), trace, 0)
+    graph = unseen(trace.graphs[1], "green") if place is None else moved(trace.graphs[1], green=place)
+    recovery = recovered(models, graph, trace, 0)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
-    assert recovery.blamed == ("blue cube",)
-    assert recovery.reason_code is ReasonCode.MISSING_OBJECTS
-    assert reason_text(recovery).startswith("the blue cube cannot be found")
-
-
-def test_a_missing_block_that_the_plan_does_not_need_is_no_obstacle(models: GeometricModels) -> None:
-    trace = imagine(models, table(*FIVE), plan("top green red; top blue green"))
-    graph = unseen(moved(trace.graphs[1], green=(0.6, 0.05, H)), "white")
-    recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, 0))
-    assert recovery.status is RecoveryStatus.RECOVERED
-    assert words(recovery) == ["top(green, red)"]
-
-
-@pytest.mark.parametrize("place", [(1.1, 0.0, H), (0.5, 0.9, H), (0.76, 0.0, -0.3)])
-def test_block_out_of_reach_is_blamed(models: GeometricModels, place: tuple[float, float, float]) -> None:
-    trace = imagine(models, table(*FIVE), plan(TOWER))
-    recovery = recovered(models, moved(trace.graphs[2], green=place), trace, 1)
-    assert recovery.status is RecoveryStatus.IMPOSSIBLE
-    assert recovery.blamed == ("green cube",)
-    assert recovery.reason_code is ReasonCode.OUT_OF_REACH
-    assert "the green cube is out of" in reason_text(recovery)
+    assert (recovery.reason_code, recovery.blamed) == (code, ("green cube",))
+    assert "the green cube" in reason_text(recovery)
 
 
 def test_no_room_for_a_swap_is_said() -> None:

@@ -6,12 +6,10 @@ import pytest
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.planning.neural_model import Move, NeuralModel
-from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.refine import refine
 from nsrecover.planning.subgoals import Subgoal
-from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, H, imagine, moved, plan, table
 
-H = SIDE / 2
 EARLIER = (0.45, 0.06)
 """Where the trace begins with the red cube, 10 mm from the green one."""
 
@@ -49,19 +47,3 @@ def test_what_the_plan_itself_sets_aside_goes_where_it_was_imagined(models: Geom
     assert operator_of(action).violated(graph, action) == ()
     np.testing.assert_allclose(after.boxes[0], aside, atol=0.011)
     assert abs(after.boxes[0, 1] - neighbour[1]) > SIDE
-
-
-def test_what_was_turned_over_is_put_back_with_the_face_down_that_it_had(models: GeometricModels) -> None:
-    """`top` says on what, and not how: the robot would put the brick down as it is."""
-    graph = table((0.45, 0.06), (0.45, -0.06), (0.6, 0.2))
-    brick = graph.index("red cube")
-    graph = graph.with_node(brick, (*graph.boxes[brick, :3], 1.5 * SIDE, SIDE, SIDE))
-    trace = imagine(models, graph, plan("top red green"))
-    for sides, expected in (((1.5 * SIDE, SIDE, SIDE), "top"), ((SIDE, SIDE, 1.5 * SIDE), "restore")):
-        fallen = trace.graphs[1].with_node(brick, (0.6, 0.0, sides[2] / 2, *sides))
-        recovery = RecoveryPlanner(models).recover(fallen, trace, compare(models, fallen, trace, 0))
-        (action,) = recovery.actions
-        assert action.operator == expected
-        np.testing.assert_allclose(recovery.graphs[0].boxes[brick], trace.graphs[1].boxes[brick], atol=1e-6)
-        if action.target is not None:
-            np.testing.assert_allclose(action.target, trace.graphs[1].boxes[brick], atol=1e-6)

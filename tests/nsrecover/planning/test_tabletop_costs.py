@@ -8,10 +8,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.planner import RecoveryPlanner
-from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
-
-H = SIDE / 2
-FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
+from tests.nsrecover.planning.geometric import FIVE, GeometricModels, H, compare, imagine, moved, plan, table
 
 
 def recovered(models: GeometricModels, swapped: bool = False, **costs: float) -> Recovery:

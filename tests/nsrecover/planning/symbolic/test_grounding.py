@@ -2,7 +2,6 @@
 
 import itertools
 
-from nsrecover.core.actions import Action
 from nsrecover.domains.base import Effect, Operator, Parameter, State, fact
 from nsrecover.planning.symbolic.grounding import Grounding, ground
 from nsrecover.planning.symbolic.joining import Theory
@@ -35,14 +34,6 @@ def test_only_what_can_be_reached_and_helps_is_made() -> None:
     first = next(action for action in task.actions if action.arguments == ("p0", "p1"))
     assert [text for text in task.named(first.apply(task.initial)) if text.startswith("at")] == ["at(p1)"]
     assert task.named(task.goal.needs) == ["at(p2)"]
-
-
-def test_steps_of_a_plan_are_made_whether_they_can_be_run_or_not() -> None:
-    found = ground(theory(GO), roads((0, 1)), [fact("at", "p1")], [Action("go", ("p2", "p3"))])
-    (step,) = found.steps
-    assert names(found) == ["go(p0, p1)"]
-    assert found.task.named(step.precondition.needs) == ["at(p2)", "road(p2, p3)"]
-    assert not step.precondition.holds(found.task.initial)
 
 
 def test_what_is_more_than_strips_is_a_relaxation() -> None:
