@@ -176,7 +176,8 @@ def test_shadows_that_move_over_a_bare_table_are_no_motion(exposure: float) -> N
         """The table under soft shadows, such as of a blind."""
         light = gain * (1 - 0.3 * np.sin((columns + 0.5 * rows - moved_px) / 12.0))
         rgb = np.clip(120 * light, 0, 255).astype(np.uint8)
-        depth = (table_m + np.random.default_rng(seed).normal(0, 0.002, table_m.shape)).astype(np.float32)
+        noise = np.random.default_rng(seed).normal(0, 0.002, SHAPE).astype(np.float32)
+        depth = np.where(table_m > 0, table_m + noise, 0)
         return Observation(np.repeat(rgb[None, ..., None], 3, axis=-1), depth[None], instances, (camera,), {})
 
     assert watched([shaded(0, 0, 1.0), shaded(1, 10, exposure)])[0][1] == []

@@ -22,7 +22,7 @@ def pose(turn_deg: tuple[float, float, float] = (0.0, 0.0, 0.0), raised_m: float
 
 def seen(true: np.ndarray, believed: np.ndarray, scale: float = 1.0) -> Observation:
     """A bare table at z = 0 from a true pose, with the pose that it is believed to be."""
-    rgb, depth, masks = rendered({}, Camera(K, true.astype(np.float32)))
+    rgb, depth, masks = rendered({}, Camera(K, true.astype(np.float32)), half_m=5.0)
     cameras = (Camera(K, believed.astype(np.float32)),)
     return Observation(rgb[None], depth[None] * np.float32(scale), masks[None], cameras, {1: "cube"})
 

@@ -8,6 +8,7 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.explanation import reason_text
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.setting_aside import PlacementSampler, ProposedPlace, nearest_place
+from tests.nsrecover.models.test_free_place import WIDE
 from tests.nsrecover.planning.geometric import (
     FIVE,
     SIDE,
@@ -29,7 +30,7 @@ def words(recovery: Recovery) -> list[str]:
     return [str(action).replace(" cube", "") for action in recovery.actions]
 
 
-@pytest.mark.parametrize("sampler", [nearest_place, ProposedPlace(GeometricModels())], ids=["nearest", "wrong"])
+@pytest.mark.parametrize("sampler", [nearest_place, ProposedPlace(WIDE)], ids=["nearest", "wrong"])
 def test_what_is_in_the_way_goes_to_a_free_place(models: GeometricModels, sampler: PlacementSampler) -> None:
     trace = imagine(models, table(*FIVE), plan("left yellow red"))
     a, b = trace.graphs[1].boxes[2, :3], trace.graphs[1].boxes[4, :3]
@@ -141,20 +142,12 @@ def test_what_stands_on_its_end_is_not_built_upon_as_far_as_that_can_be_helped(m
     graph = graph.with_node(brick, [0.4, 0.2, 0.02, 0.06, 0.04, 0.035])
     trace = imagine(models, graph, plan("top green red; top blue green"))
     upright = trace.graphs[1].with_node(brick, [0.6, 0.05, 0.03, 0.04, 0.035, 0.06])
-    models.same = lambda *nodes: GeometricModels.same(models, *(_without_size(node) for node in nodes))  # type: ignore
     recovery = RecoveryPlanner(models).recover(upright, trace, compare(models, upright, trace, 0))
     assert recovery.found
     assert recovery.subgoal is not None
     assert recovery.subgoal < 2
     as_it_was = moved(trace.graphs[1], green=(0.6, 0.05, 0.02))
     assert RecoveryPlanner(models).recover(as_it_was, trace, compare(models, as_it_was, trace, 0)).found
-
-
-def _without_size(node: np.ndarray) -> np.ndarray:
-    """Boxes as if all were of one size, since the discriminator is lenient about it."""
-    if node.shape[-1] != 6:
-        return node
-    return np.concatenate([node[:, :3], np.full_like(node[:, 3:], SIDE)], axis=1)
 
 
 def test_after_a_veto_what_does_no_harm_stays_and_what_is_needed_has_no_other_way(models: GeometricModels) -> None:
