@@ -141,11 +141,8 @@ def test_an_object_as_probable_as_the_threshold_is_as_expected() -> None:
     assert 0.0 < chance < 1.0
     above = np.nextafter(chance, np.float32(1.0))
     for threshold, deviating in ((float(chance), ()), (float(above), ("blue",))):
-        graphs, trace = found.observed, monitor.trace
-        judged = system.with_model(
-            replace(system.model, models=system.model.models.with_threshold(threshold))
-        ).comparison.after(graphs, trace, 0)
-        assert judged.deviating == deviating
+        models = system.model.models.with_threshold(threshold)
+        assert nsrecover.Comparison(models).after(found.observed, monitor.trace, 0).deviating == deviating
 
 
 def test_drift_is_measured_in_height_too() -> None:

@@ -25,20 +25,13 @@ def system() -> System:
 
 @pytest.fixture(params=["fork", "no fork"])
 def monitor(system: System, request: pytest.FixtureRequest) -> Monitor[Any]:
-    class Plain:
+    ordered = nsrecover.BoxesPerceiver()
+
+    def plain(boxes: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
         """A perceiver of a user, which cannot be forked."""
+        return ordered(boxes, expected)
 
-        def __init__(self) -> None:
-            self.inner = nsrecover.BoxesPerceiver()
-
-        def reset(self, observation: Boxes) -> SceneGraph:
-            return self.inner.reset(observation)
-
-        def step(self, observation: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
-            return self.inner.step(observation, expected)
-
-    perceiver = nsrecover.BoxesPerceiver() if request.param == "fork" else Plain()
-    return system.monitor(PLAN, table(), perceiver=perceiver)
+    return system.monitor(PLAN, table(), perceiver=ordered if request.param == "fork" else plain)
 
 
 def judged(monitor: Monitor[Any], *looks: Boxes) -> Discrepancy:

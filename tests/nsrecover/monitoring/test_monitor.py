@@ -6,22 +6,12 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import Action, Cause, Discrepancy, Plan, Recording, RecoveryStatus, System
+from nsrecover import Action, Cause, Discrepancy, Plan, RecoveryStatus, System
 from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
 from nsrecover.records import recording
 from tests.nsrecover.monitoring.cubes import PLACES, PLAN, SIDE, Boxes, on, table
 
 GOOD = (table(), table(green=on("red")), table(green=on("red"), blue=on("red", 2)))
-
-
-@pytest.fixture(scope="module")
-def learned() -> System:
-    return nsrecover.load()
-
-
-@pytest.fixture(scope="module")
-def collapse() -> Recording:
-    return recording.example("collapse")
 
 
 @pytest.fixture
@@ -139,9 +129,8 @@ def test_a_plan_that_does_not_fit_is_refused_at_once_with_a_hint(
         monitor.set_plan(PLAN, num_executed=3)
 
 
-def test_features_and_boxes_of_other_perception_go_into_the_learned_system(
-    learned: System, collapse: Recording
-) -> None:
+def test_features_and_boxes_of_other_perception_go_into_the_learned_system() -> None:
+    learned, collapse = nsrecover.load(), recording.example("collapse")
     perceive = learned.perceiver()
     graphs = [perceive(observation) for observation in collapse.observations]
     monitor = learned.monitor(collapse.plan, graphs[0])

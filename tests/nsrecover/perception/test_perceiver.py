@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -42,10 +43,10 @@ def test_boxes_are_within_a_few_millimetres_of_the_truth(world: TabletopWorld, o
         assert abs(box[2] - box[5] / 2) < 0.003, f"{name} should stand on the table"
 
 
-def behind_a_board(observation: Observation, name: str) -> Observation:
+def behind_a_board(observation: Observation, name: str, depth_m: float = 0.5) -> Observation:
     """The same picture with something flat held before one object."""
     mask = without(observation, name).instances != observation.instances
-    return replace(without(observation, name), depth_m=np.where(mask, 0.5, observation.depth_m).astype(np.float32))
+    return replace(without(observation, name), depth_m=np.where(mask, depth_m, observation.depth_m).astype(np.float32))
 
 
 def shuffled(observation: Observation, seed: int) -> Observation:
@@ -93,16 +94,11 @@ def merged(observation: Observation, name: str, other: str) -> Observation:
     return replace(observation, instances=instances)
 
 
-def without_depth(observation: Observation, name: str) -> Observation:
-    mask = without(observation, name).instances != observation.instances
-    return replace(without(observation, name), depth_m=np.where(mask, 0, observation.depth_m).astype(np.float32))
-
-
 def test_an_object_without_a_mask_is_unknown_and_not_missing(observation: Observation) -> None:
     name = object_names(observation)[2]
     for change, visibility, reason in (
         (without, Visibility.UNKNOWN, UnseenReason.NO_MASK),
-        (without_depth, Visibility.UNKNOWN, UnseenReason.NO_DEPTH),
+        (partial(behind_a_board, depth_m=0.0), Visibility.UNKNOWN, UnseenReason.NO_DEPTH),
         (behind_a_board, Visibility.OCCLUDED, UnseenReason.OCCLUDED),
     ):
         perceive = ScenePerceiver(Bundle.load())

@@ -15,6 +15,7 @@ from nsrecover.planning.planner import RecoveryPlanner
 SIDE = 0.05
 H = SIDE / 2
 FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
+MODELS = GeometricModels()
 COLOURS = ("red", "green", "blue", "yellow", "white", "black", "pink", "orange", "purple", "brown")
 
 
@@ -49,22 +50,22 @@ def plan(text: str) -> Plan:
     return Plan(tuple(actions))
 
 
-def step(models: GeometricModels, graph: SceneGraph, action: Action) -> SceneGraph:
-    return Imagination(models).step(graph, action)
+def step(graph: SceneGraph, action: Action) -> SceneGraph:
+    return Imagination(MODELS).step(graph, action)
 
 
-def imagine(models: GeometricModels, graph: SceneGraph, steps: Plan) -> Trace:
-    return Imagination(models).trace(graph, steps)
+def imagine(graph: SceneGraph, steps: Plan) -> Trace:
+    return Imagination(MODELS).trace(graph, steps)
 
 
-def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int) -> Discrepancy:
+def compare(graph: SceneGraph, trace: Trace, number: int) -> Discrepancy:
     """What a monitor would report after step `number`."""
-    return Comparison(models).after(graph, trace, number)
+    return Comparison(MODELS).after(graph, trace, number)
 
 
-def recovered(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int, **settings: object) -> Recovery:
+def recovered(graph: SceneGraph, trace: Trace, number: int, **settings: object) -> Recovery:
     """Plan, and check that what comes back is sound: runnable, in step with its graphs, ending at the subgoal."""
-    recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, number), **settings)
+    recovery = RecoveryPlanner(MODELS).recover(graph, trace, compare(graph, trace, number), **settings)
     if not recovery.found:
         assert recovery.actions == ()
         assert reason_text(recovery)
@@ -74,9 +75,9 @@ def recovered(models: GeometricModels, graph: SceneGraph, trace: Trace, number: 
         assert operator_of(action).violated(now, action) == (), str(action)
         if action.operator in ("free", "restore"):
             assert action.target is not None
-        now = step(models, now, action)
+        now = step(now, action)
         np.testing.assert_allclose(now.boxes, imagined.boxes, atol=1e-5)
     goal = trace.graphs[recovery.subgoal]
-    assert (models.same(goal.visual, goal.boxes, now.visual, now.boxes) >= models.threshold).all()
+    assert (MODELS.same(goal.visual, goal.boxes, now.visual, now.boxes) >= MODELS.threshold).all()
     assert recovery.cost == len(recovery.actions) + len(trace.plan) - recovery.subgoal
     return recovery

@@ -10,7 +10,7 @@ import pytest
 from nsrecover.planning.move_order import Blocking, MoveOrder
 from nsrecover.planning.neural_model import NeuralModel, State, Untouched
 from nsrecover.planning.subgoals import Subgoal
-from tests.nsrecover.planning.geometric import GeometricModels, imagine, plan, table
+from tests.nsrecover.planning.geometric import MODELS, imagine, plan, table
 from tests.nsrecover.planning.test_neural_model import SPOTS, disturb
 
 PLANS = ("top green red; top blue green", "top blue yellow; top red green", "left green red; top blue green")
@@ -50,24 +50,22 @@ def least_moves(model: NeuralModel, subgoal: int) -> dict[State, float]:
     return least
 
 
-def scrambled(models: GeometricModels, seed: int, fixed: frozenset[int] = frozenset()) -> NeuralModel:
+def scrambled(seed: int, fixed: frozenset[int] = frozenset()) -> NeuralModel:
     """Four cubes of a plan, set down anew at random, or (odd seeds) in each other's places."""
     rng = np.random.default_rng(seed)
     start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
-    trace = imagine(models, start, plan(PLANS[seed % 3]))
+    trace = imagine(start, plan(PLANS[seed % 3]))
     graph = disturb(rng, trace.graphs[2])
     if seed % 2:
         graph = replace(graph, boxes=trace.graphs[2].boxes[rng.permutation(4)])
-    model = NeuralModel(models, graph, [trace], [Subgoal(0, step) for step in range(3)], {}, Untouched(fixed))
+    model = NeuralModel(MODELS, graph, [trace], [Subgoal(0, step) for step in range(3)], {}, Untouched(fixed))
     model.detours(model.start)  # free places join the table
     return model
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_bound_never_exceeds_the_fewest_moves_and_is_zero_exactly_at_the_subgoal(
-    models: GeometricModels, seed: int
-) -> None:
-    model = scrambled(models, seed, frozenset({seed % 4}) if seed % 5 == 0 else frozenset())
+def test_the_bound_never_exceeds_the_fewest_moves_and_is_zero_exactly_at_the_subgoal(seed: int) -> None:
+    model = scrambled(seed, frozenset({seed % 4}) if seed % 5 == 0 else frozenset())
     for subgoal in range(3):
         for state, least in least_moves(model, subgoal).items():
             bound = model.least_cost(state, subgoal)
@@ -76,10 +74,10 @@ def test_the_bound_never_exceeds_the_fewest_moves_and_is_zero_exactly_at_the_sub
             assert (bound == 0) == (least == 0)
 
 
-def test_the_bound_of_cubes_in_each_others_places_is_mostly_exact(models: GeometricModels) -> None:
+def test_the_bound_of_cubes_in_each_others_places_is_mostly_exact() -> None:
     exact, better, states = 0, 0, 0
     for seed in range(1, 40, 2):
-        model = scrambled(models, seed)
+        model = scrambled(seed)
         for subgoal in range(3):
             least = least_moves(model, subgoal)[model.start]
             bound = model.least_cost(model.start, subgoal)
