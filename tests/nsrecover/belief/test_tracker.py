@@ -27,7 +27,6 @@ SCENE = scene_of(CAFE, {"a": "cup", "b": "cup", **dict.fromkeys(("shelf", "machi
 START: State = frozenset({("at", "a", "shelf"), ("at", "b", "shelf")})
 MOVE, BREW = Action("move", ("a", "machine")), Action("brew", ("a",))
 A_PLACE: Property = (PLACE, "a")
-MOVED: State = frozenset({("at", "a", "machine"), ("at", "b", "shelf")})
 
 
 def certainty(of: Tracker, prop: Property) -> float:

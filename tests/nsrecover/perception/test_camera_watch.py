@@ -61,7 +61,6 @@ EVENTS: list[tuple[dict[str, Any], tuple[SensorProblem, str, bool], int]] = [
     ({"kind": "frozen", "view": 1}, (SensorProblem.FROZEN, "right", False), 1),
     ({"kind": "dropped", "view": 0}, (SensorProblem.NO_DEPTH, "left", False), 1),
     ({"kind": "swapped"}, (SensorProblem.EXCHANGED_CAMERAS, "left and right", True), 2),
-    ({"kind": "bumped", "view": 1, "size": 0.01}, (SensorProblem.MOVED, "right", True), 2),
     ({"kind": "bumped", "view": 0, "size": 0.05}, (SensorProblem.MOVED, "left", False), 1),
     ({"kind": "rescaled", "view": 1, "size": 0.02}, (SensorProblem.RESCALED, "right", True), 2),
 ]

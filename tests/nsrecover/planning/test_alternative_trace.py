@@ -7,18 +7,7 @@ from nsrecover.core import Recovery, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.monitoring.resting_places import rejoined
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
-from tests.nsrecover.planning.geometric import (
-    FIVE,
-    MODELS,
-    SIDE,
-    H,
-    compare,
-    imagine,
-    moved,
-    plan,
-    step,
-    table,
-)
+from tests.nsrecover.planning.geometric import FIVE, MODELS, SIDE, H, compare, imagine, moved, plan, step, table
 
 TOWER = "top green red; top blue green; top yellow blue"
 
