@@ -8,7 +8,7 @@ import pytest
 from gymnasium import spaces
 
 import nsrecover
-from nsrecover import Act, Action, Plan, Stopped
+from nsrecover import Act, Action, Plan
 from nsrecover.bridges.gymnasium import MonitorWrapper, Response
 from nsrecover.core import StopCode
 from nsrecover.errors import InvalidConfiguration
@@ -147,15 +147,6 @@ def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
     assert repair[0] < -1, "the rewards on the way are added up"
     assert repair[3]["request"].code == "done"
     np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
-
-
-def test_what_goes_wrong_on_the_recovery_is_repaired_too_but_not_for_ever() -> None:
-    turns = played(watched(Pusher(losses=(2, 6)), Response.REPAIR))
-    assert [turn[3]["repaired"] for turn in turns if turn[3]["recovery"]] == [True]
-    always = played(watched(Pusher(losses=tuple(range(2, 999))), Response.REPAIR))
-    assert always[-1][2], "truncated"
-    assert isinstance(always[-1][3]["request"], Stopped)
-    assert always[-1][3]["repaired"] is False
 
 
 def test_a_recovery_that_was_not_seen_to_work_is_never_called_repaired() -> None:
