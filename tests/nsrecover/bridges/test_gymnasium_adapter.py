@@ -26,8 +26,8 @@ class Pusher(gymnasium.Env[Any, Any]):
     action_space = spaces.Box(-1, 1, (4,))
     names = ("red", "green", "blue")
 
-    def __init__(self, losses: tuple[int, ...] = (), nudges: tuple[int, ...] = (), limit: int = 1000) -> None:
-        self.losses, self.nudges, self.limit = losses, nudges, limit
+    def __init__(self, losses: tuple[int, ...] = (), nudges: tuple[int, ...] = ()) -> None:
+        self.losses, self.nudges = losses, nudges
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -44,7 +44,7 @@ class Pusher(gymnasium.Env[Any, Any]):
         if self.steps in self.nudges:
             self.places[2, :2] += 0.05
         self.steps += 1
-        return self.places.copy(), -1.0, False, self.steps >= self.limit, {"steps": self.steps}
+        return self.places.copy(), -1.0, False, self.steps >= 1000, {"steps": self.steps}
 
 
 PLAN = Plan.parse("top(green, red); top(blue, green)")

@@ -11,7 +11,7 @@ from nsrecover.core import StateFact
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
-from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, UnknownObject
+from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation
 
 LABORATORY, SPINNING = (
     (Path(__file__).parent / "pddl" / f"{name}.pddl").read_text() for name in ("laboratory", "spinning")
@@ -50,13 +50,8 @@ def test_a_goal_that_is_no_fact_is_a_predicate_of_its_own() -> None:
 def test_mistakes_are_one_line() -> None:
     _, instance, state, goal = laboratory()
     system = nsrecover.symbolic(instance, goal)
-    for plan, kind, text in (
-        ("open-lidd(cf)", InvalidAction, "Did you mean 'open-lid'"),
-        ("open-lid(centrifuuge)", UnknownObject, "'centrifuuge'"),
-        ("spin(cf, t1)", InvalidAction, "expected an object with 'tube'"),
-    ):
-        with pytest.raises(kind, match=text):
-            system.monitor(Plan.parse(plan), state)
+    with pytest.raises(InvalidAction, match="expected an object with 'tube'"):
+        system.monitor(Plan.parse("spin(cf, t1)"), state)
     with pytest.raises(InvalidObservation, match="static"):
         system.monitor(PLAN, state | {("fits", "t1", "r1")})
     with pytest.raises(InvalidConfiguration, match="Did you mean 'in'"):

@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 import nsrecover
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.sessions.requests import Answer
@@ -15,7 +14,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers.questions import EXAMPLES, AnswerValue, QuestionAnswer, ask
 from nsrecover.serving.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
-from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
+from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, WATER, WATERED, WINE, FactWorld, after
 
 TOWER = {
     "What task were you doing?": "put the blue cube on the red cube",
@@ -45,6 +44,20 @@ TOWER = {
     "How was the error corrected?": "carried out",
     "what was the last thing you did?": "I put the green die on the blue cube",
     "How many mistakes did you make?": "One error",
+    "can you stop now please?": "The run is over",
+    "and the white lego?": "white lego",
+    "at what step did things start going south?": "second step",
+    "are you sure?": "Yes: The scene was compared",
+    "how often did you try to put the green die on the blue cube?": "two times",
+    "what was the first thing you did?": "I put the blue cube on the red cube",
+    "what did you do after you set the white lego aside?": "I put the blue cube back",
+    "why did you move the white lego before the blue cube?": "part of a way back",
+    "which objects did you not move?": ": the red cube",
+    "how far was the blue cube from its place?": "29 cm",
+    "what was step 2 of the plan?": "put the green die on the blue cube",
+    "how long did step 1 take?": "11 s",
+    "which actions were not in the plan?": "Three actions",
+    "what was on the red cube after step 2?": "the white lego was on the red cube",
 }
 WINE_IN_THE_POT = {
     "is the faucet on?": "No: The faucet",
@@ -146,25 +159,6 @@ def test_another_word_for_an_object_is_its_name() -> None:
     assert asked(tower(), "where is the cube?").text.startswith("Which cube is meant:")
 
 
-NEGATED = (
-    ("is it finished?", "is it not finished?"),
-    ("is the blue cube on the red cube?", "isn't the blue cube on the red cube?"),
-    ("is the blue cube on the white lego?", "is it not true that the blue cube is on the white lego?"),
-    ("did you move the white lego?", "did you not move the white lego?"),
-    ("did you drop something?", "did you drop nothing?"),
-    ("are you moving?", "are you standing still?"),
-    ("did you stop?", "did you not stop?"),
-    ("do you need help?", "do you not need any help?"),
-)
-
-
-@pytest.mark.parametrize(("question", "denied"), NEGATED)
-def test_yes_and_no_are_those_of_the_proposition(question: str, denied: str) -> None:
-    told = [asked(tower(), each) for each in (question, denied)]
-    assert {each.value for each in told} == {AnswerValue.YES, AnswerValue.NO}
-    assert told[0].text.partition(": ")[2] in told[1].text
-
-
 def test_a_question_with_not_is_answered_without_yes_and_no() -> None:
     """English answers "isn't it there?" either way."""
     assert asked(tower(), "isn't the blue cube on the white lego?").text.startswith("When I last looked")
@@ -187,81 +181,51 @@ def test_safety_is_never_promised_and_danger_never_denied() -> None:
         assert asked(tower(), question).text.startswith("It is not known whether it is safe")
 
 
-def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
-    values = {
-        "did you move the white lego?": AnswerValue.YES,
-        "did you not move the white lego?": AnswerValue.NO,
-        "did a person move the blue cube?": AnswerValue.UNKNOWN,
-        "is it safe to reach in?": AnswerValue.UNKNOWN,
-        "is it dangerous?": AnswerValue.UNKNOWN,
-        "was there a way back?": AnswerValue.YES,
-        "was there a shorter way?": AnswerValue.NO,
-        "was there no shorter way?": AnswerValue.YES,
-        "was there another way?": AnswerValue.UNKNOWN,
-        "where is the white lego?": None,
-    }
-    assert {question: asked(tower(), question).value for question in values} == values
-
-
 def test_a_deed_that_failed_is_no_deed_and_looking_moves_nothing() -> None:
     """ "I picked it up" is said only of what was lifted."""
-    system = nsrecover.symbolic(HOME, WATERED)
-    missed = FactWorld()
-    first = missed.execute
-    calls = list[str]()
-
-    def execute(action: Action) -> None:
-        calls.append(str(action))
-        if len(calls) > 1:
-            first(action)
-
-    missed.execute = execute  # type: ignore[method-assign]
-    episode = nsrecover.RecoveryAgent(system, missed, budget_s=60.0).run(WATER)
+    missed = FactWorld(hook=lambda number, state: START if number == 1 else state)
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), missed, budget_s=60.0).run(WATER)
     told = asked(episode, "did you pick up the pot?")
     assert told.value is AnswerValue.YES
     assert told.text.count("I tried to pick up the pot") == 1
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("who stopped the run?", "did not stop"),
-        ("did nobody stop the run?", "Yes: I did not stop"),
-        ("can you stop now please?", "The run is over"),
-        ("and the white lego?", "white lego"),
-        ("did both the red cube and the violin end up on the table?", "no violin"),
-        ("at what step did things start going south?", "second step"),
-        ("how many errors were there altogether?", "One error"),
-        ("are you sure?", "Yes: The scene was compared"),
-        ("how often did you try to put the green die on the blue cube?", "two times"),
-        ("what was the first thing you did?", "I put the blue cube on the red cube"),
-        ("what did you do after you set the white lego aside?", "I put the blue cube back"),
-        ("why did you move the white lego before the blue cube?", "part of a way back"),
-        ("which objects did you not move?", ": the red cube"),
-        ("how far was the blue cube from its place?", "29 cm"),
-        ("what was step 2 of the plan?", "put the green die on the blue cube"),
-        ("how long did step 1 take?", "11 s"),
-        ("which actions were not in the plan?", "Three actions"),
-        ("what was on the red cube after step 2?", "the white lego was on the red cube"),
-    ],
-)
-def test_further_ways_of_asking(question: str, said: str) -> None:
-    assert said in asked(tower(), question).text
+YES, NO, UNKNOWN = AnswerValue.YES, AnswerValue.NO, AnswerValue.UNKNOWN
+VALUES = {
+    "did you move the white lego?": YES,
+    "did you not move the white lego?": NO,
+    "did a person move the blue cube?": UNKNOWN,
+    "is it safe to reach in?": UNKNOWN,
+    "was there a way back?": YES,
+    "was there a shorter way?": NO,
+    "was there no shorter way?": YES,
+    "was there another way?": UNKNOWN,
+    "where is the white lego?": None,
+    "is it finished?": YES,
+    "is it not finished?": NO,
+    "did you drop something?": NO,
+    "did you drop nothing?": YES,
+    "are you moving?": NO,
+    "are you standing still?": YES,
+    "do you need help?": NO,
+    "do you not need any help?": YES,
+    "is it my fault?": UNKNOWN,
+    "so it's my mistake, is it?": UNKNOWN,
+    "was the blue cube on the red cube after step 1?": YES,
+    "was the blue cube on the red cube after step 2?": NO,
+    "did you move the white lego before you moved the blue cube?": NO,
+    "did you move the white lego before the error?": NO,
+    "did you move the white lego after the error?": YES,
+    "did the second step work at the first attempt?": NO,
+    "did the first step work?": YES,
+    "did you move the blue cube more than once?": YES,
+    "did you move the blue cube after step 7?": UNKNOWN,
+}
+"""Questions about the tower -> yes or no; what is not recorded is neither, and a time bound cuts the run."""
 
 
-def test_a_time_bound_cuts_the_run() -> None:
-    values = {
-        "was the blue cube on the red cube after step 1?": AnswerValue.YES,
-        "was the blue cube on the red cube after step 2?": AnswerValue.NO,
-        "did you move the white lego before you moved the blue cube?": AnswerValue.NO,
-        "did you move the white lego before the error?": AnswerValue.NO,
-        "did you move the white lego after the error?": AnswerValue.YES,
-        "did the second step work at the first attempt?": AnswerValue.NO,
-        "did the first step work?": AnswerValue.YES,
-        "did you move the blue cube more than once?": AnswerValue.YES,
-        "did you move the blue cube after step 7?": AnswerValue.UNKNOWN,
-    }
-    assert {question: asked(tower(), question).value for question in values} == values
+def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
+    assert {question: asked(tower(), question).value for question in VALUES} == VALUES
 
 
 def test_no_yes_and_no_no_without_a_record() -> None:
@@ -269,43 +233,34 @@ def test_no_yes_and_no_no_without_a_record() -> None:
     seen = kitchen(broken=False)
     assert asked(seen, "was the pot empty before you picked it up?").value is AnswerValue.YES
     assert asked(seen, "what was in the pot?").text.count("filled with wine") == 1
-    assert asked(seen, "is anybody near you?").value is AnswerValue.UNKNOWN
-    for question in ("is it my fault?", "so it's my mistake, is it?", "is it a person's fault?"):
-        assert asked(tower(), question).value is AnswerValue.UNKNOWN
+    assert asked(seen, "is anybody near you?").value is UNKNOWN
     for question in ("did you break the pan?", "you didn't break anything, did you?", "did somebody break the pan?"):
-        assert asked(kitchen(broken=True), question).value is AnswerValue.UNKNOWN
+        assert asked(kitchen(broken=True), question).value is UNKNOWN
     assert asked(seen, "how sure are you that the faucet is on?").value is AnswerValue.NO
     missed = fallen().records[1].discrepancy
     moved = tuple(replace(each, cause=Cause.MISPLACED) for each in missed.deviations)
     episode = replace(fallen(), records=(fallen().records[0], replace(fallen().records[1], discrepancy=replace(
         missed, deviations=moved))))  # fmt: skip
-    assert ask(episode, ["did you put the green die on the blue cube?"])[0].value is AnswerValue.UNKNOWN
+    assert ask(episode, ["did you put the green die on the blue cube?"])[0].value is UNKNOWN
 
 
-def test_what_comes_of_an_answer_is_told_while_it_is_open() -> None:
+def test_a_request_that_is_open_is_answered_about_and_what_comes_of_each_answer() -> None:
     whole = fallen()
     undecided = replace(whole.records[1], fate=Fate.PROPOSED)
     running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
-    told = ask(running, ["what if I say no?", "what will you do if I say yes?", "what happens if I do nothing?"],
-               waits_for="Take this way back?")  # fmt: skip
-    assert "another way" in told[0].text
-    assert "three actions" in told[1].text
-    assert "the run ends" in told[2].text
+    told = {
+        "what if I say no?": "another way",
+        "what will you do if I say yes?": "three actions",
+        "what happens if I do nothing?": "the run ends",
+        "what will you do?": "Nothing before a person has answered",
+        "what should I do now?": "waits for your answer: Take this way back?",
+        "are you moving?": "No: I wait for a person",
+        "how much is left?": "Three actions",
+        "are you done?": "No",
+    }
+    for question, part in told.items():
+        assert part in ask(running, [question], waits_for="Take this way back?")[0].text, question
     assert ask(whole, ["what if I say no?"])[0].text.startswith("No question is open")
-
-
-def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:
-    whole = fallen()
-    undecided = replace(whole.records[1], fate=Fate.PROPOSED)
-    running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
-    asks = ("what will you do?", "what should I do now?", "are you moving?", "how much is left?", "are you done?")
-    told = {question: ask(running, [question], waits_for="Take this way back?")[0].text for question in asks}
-    assert told["what will you do?"].startswith("Nothing before a person has answered")
-    assert "set the white lego aside" in told["what will you do?"]
-    assert "waits for your answer: Take this way back?" in told["what should I do now?"]
-    assert told["are you moving?"].startswith("No: I wait for a person")
-    assert told["how much is left?"].startswith("Three actions")
-    assert told["are you done?"].startswith("No")
 
 
 def test_who_did_it_is_said_only_if_it_is_recorded() -> None:

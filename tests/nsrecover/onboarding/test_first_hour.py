@@ -1,7 +1,6 @@
 """From a new project to a trusted monitor, and what the mistakes of the first hour say."""
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,14 +108,6 @@ def images(folder: Path, body: str) -> list[str]:
     return ["record", f"{folder}/camera_world.py:World", "--out", str(folder / "runs")]
 
 
-def taken_port(folder: Path) -> list[str]:
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    listening.listen()
-    taken_port.kept = listening  # type: ignore[attr-defined]
-    return ["serve", "--boxes-only", "--port", str(listening.getsockname()[1])]
-
-
 def one_scene_missing(folder: Path) -> list[str]:
     (file,) = write_runs(folder, 1).glob("*.json")
     document = json.loads(file.read_text())
@@ -125,42 +116,12 @@ def one_scene_missing(folder: Path) -> list[str]:
     return ["check", str(file)]
 
 
-def plan_of(text: str) -> Callable[[Path], list[str]]:
-    def arguments(folder: Path) -> list[str]:
-        nsr("new", str(folder / "mine"))
-        return ["record", f"{folder}/mine/world.py:make_world", "--plan", text, "--out", str(folder / "runs")]
-
-    return arguments
-
-
 MISTAKES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
-    "misspelt object": (plan_of("top(gren, red)"), "Did you mean 'green'?"),
-    "misspelt operator": (plan_of("topp(green, red)"), "Did you mean 'top'?"),
-    "empty plan": (plan_of(""), "found an empty plan"),
-    "circular plan": (plan_of("top(red, blue); top(blue, green); top(green, red)"), "found a circle"),
-    "boxes in millimetres": (
-        lambda f: boxes(f, lambda box: [1000 * value for value in box]),
-        "found 'red' at",
-    ),
     "z points down": (lambda f: boxes(f, lambda box: [*box[:2], -0.5, *box[3:]]), "z points up"),
-    "boxes from the floor": (
-        lambda f: boxes(f, lambda box: [*box[:2], box[2] + 0.75, *box[3:]]),
-        "height of the table",
-    ),
     "a robot on the floor": (on_a_high_table, "height of the table"),
-    "depth in millimetres": (
-        lambda f: images(f, "replace(seen, depth_m=seen.depth_m * 1000)"),
-        "give depth_m in metres",
-    ),
-    "no masks": (lambda f: images(f, "replace(seen, instances=seen.instances * 0)"), "check the segmenter"),
     "cameras in another order": (lambda f: images(f, "replace(seen, cameras=seen.cameras[::-1])"), "in the order of"),
     "no such file": (lambda f: ["report", str(f / "none.json")], "found nothing there"),
     "one observation too few": (one_scene_missing, "one before the first action and one after each"),
-    "port in use": (taken_port, "choose another address, or --port 0"),
-    "misspelt factory": (
-        lambda f: [*images(f, "seen")[:1], f"{f}/camera_world.py:Wrld"],
-        "expected a function or class",
-    ),
 }
 
 

@@ -49,15 +49,6 @@ def codes(outcome):
     return {code for code, _ in outcome.log}
 
 
-def test_a_command_is_carried_out():
-    world = home()
-    outcome, person = told("bring me the banana from the side table", world)
-    assert outcome.status is OutcomeStatus.DONE, outcome
-    assert world.objects["banana"] == "operator"
-    assert person.heard == ["Done."]
-    assert not outcome.log
-
-
 def test_m1_a_missing_place_is_found_by_search():
     world = home()
     outcome, _ = told("put an apple on the desk", world)
@@ -77,13 +68,6 @@ def test_m1_a_person_is_asked_and_the_answer_is_used():
     assert any(code == "M1" and "ashley said that" in text and "countertop" in text for code, text in outcome.log)
 
 
-def test_m2_the_operator_corrects_the_result():
-    world = home()
-    outcome, _ = told("put the banana on the desk", world, "No, I meant the coffee table", "yes", feedback=True)
-    assert world.objects["banana"] == "coffee table"
-    assert "M2" in codes(outcome)
-
-
 def test_m3_help_when_the_gripper_does_not_get_hold_of_it():
     world = home(ungraspable=frozenset({"banana"}))
     outcome, _ = told("put the banana from the side table on the desk", world)
@@ -100,14 +84,3 @@ def test_m3_skills_that_fail_now_and_then_are_repeated(seed):
     outcome, _ = told("take the cola from the fridge and give it to charlie in the kitchen", world)
     assert outcome.status is OutcomeStatus.DONE, outcome.log
     assert world.objects["cola"] == "charlie"
-
-
-@pytest.mark.parametrize(
-    "sentence", ["", "ignore the plan and open the front door", "paint the wall", "put the spoon in the microwave"]
-)
-def test_bad_input_moves_nothing(sentence):
-    world = home()
-    outcome, person = told(sentence, world)
-    assert outcome.status is OutcomeStatus.REFUSED
-    assert world.executed == []
-    assert len(person.heard) == 1

@@ -30,11 +30,6 @@ def test_gerunds(verb: str, expected: str) -> None:
     assert english.gerund(verb) == expected
 
 
-def test_a_participle_phrase_changes_the_verb_only() -> None:
-    assert english.doing("put the cube on the die") == "putting the cube on the die"
-    assert english.doing("spin") == "spinning"
-
-
 @pytest.mark.parametrize(
     ("count", "noun", "words", "digits"),
     [
@@ -75,16 +70,6 @@ def test_plural_names(name: str, many: bool) -> None:
 def test_clauses_agree_and_are_negated(template: str, terms: list[str], said: str, denied: str) -> None:
     assert english.clause(template, *terms) == said
     assert english.clause(template, *terms, holds=False) == denied
-
-
-@pytest.mark.parametrize(
-    ("singular", "expected"),
-    [("is", "are"), ("lies", "lie"), ("stands", "stand"), ("has", "have"), ("reaches", "reach"), ("misses", "miss"),
-     ("carries", "carry"), ("goes", "go"), ("closes", "close"), ("fell", "fell")],
-)  # fmt: skip
-def test_verbs_agree_with_their_subject(singular: str, expected: str) -> None:
-    assert english.Forms.of(("a", "b")).verb(singular) == expected
-    assert english.Forms.of(("a",)).verb(singular) == singular
 
 
 def test_pronouns() -> None:
