@@ -217,14 +217,14 @@ def test_what_is_not_strips_is_refused_by_name(name: str, expected: str) -> None
 
 def test_mistakes_are_told(delivery) -> None:
     world, plan = delivery
-    with pytest.raises(InvalidConfiguration, match="Did you mean 'busy'"):
-        repair(world.problem, plan, {Fluent("bussy"): True})
-    with pytest.raises(InvalidConfiguration, match="value of type bool"):
-        repair(world.problem, plan, {world.busy(): world.places[0]})
-    with pytest.raises(InvalidConfiguration, match="name the objects"):
-        repair(world.problem, plan, {world.at(world.go.parameter("a")): True})
-    for state in (None, [], {"busy": True}, {world.busy: "yes"}, {1: True}):
-        with pytest.raises(InvalidConfiguration, match=r"expected (the state as|a fluent of)"):
+    for state, said in (
+        ({Fluent("bussy"): True}, "Did you mean 'busy'"),
+        ({world.busy(): world.places[0]}, "value of type bool"),
+        ({world.at(world.go.parameter("a")): True}, "name the objects"),
+        *((state, "expected (the state as|a fluent of)") for state in (None, [], {"busy": True}, {1: True})),
+        ({world.busy: "yes"}, "expected (the state as|a fluent of)"),
+    ):
+        with pytest.raises(InvalidConfiguration, match=said):
             repair(world.problem, plan, state)
     with pytest.raises(InvalidPlan, match="0 <= after <= 4"):
         repair(world.problem, plan, {}, after=5)

@@ -171,3 +171,8 @@ def test_the_command_fails_with_1_and_names_the_rule() -> None:
     assert done.code == 1
     assert "returns-nothing: expected None from execute, found True" in " ".join(done.err.split())
     assert "has-methods" in done.out
+
+
+def test_a_module_that_cannot_be_imported_is_named() -> None:
+    done = command("no.such.module:make")
+    assert (done.code, "no.such.module" in done.err) == (2, True)

