@@ -136,8 +136,3 @@ def test_a_text_that_blames_the_wrong_object_is_caught() -> None:
 def test_a_reason_that_quotes_a_cause_does_not_count_as_a_claim() -> None:
     recovery = Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing and was dropped")
     assert GroundedExplainer()(COLLAPSE, recovery).verified
-
-
-def test_an_operator_without_wording_is_quoted() -> None:
-    recovery = Recovery(RecoveryStatus.RECOVERED, (Action("pour", ("red cube", "blue cube")),), subgoal=4)
-    assert "do pour(red cube, blue cube)" in GroundedExplainer()(COLLAPSE, recovery).text

@@ -119,7 +119,7 @@ def test_facts_that_deviate_are_said(http: TestClient) -> None:
         answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, held))}).json()
         messages.SessionState.model_validate(answer)
     (deviation,) = answer["turns"][0]["discrepancy"]["deviations"]
-    assert (deviation["name"], deviation["observed"]) == ("pot", [list(WINE)])
+    assert (deviation["name"], list(WINE) in deviation["observed"]) == ("pot", True)
     assert list(WINE) in answer["facts"]["facts"]
     wrong = {"facts": [["at", "pto", "sink"]]}
     strange = http.post(f"{opened(http, ['pick_up(pot)'], system='kitchen')}/facts", json=wrong)
