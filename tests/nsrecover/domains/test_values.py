@@ -5,7 +5,7 @@ import pytest
 import nsrecover
 from nsrecover.core import Cause, FactScene
 from nsrecover.domains.base import And, Atom, Not, State, absent
-from nsrecover.domains.values import plain, stored
+from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.facts import FactsPerceiver
 from nsrecover.planning.symbolic.solving import solve
@@ -14,15 +14,9 @@ from tests.nsrecover.laboratory import LABORATORY, SCENE, START
 FULL: State = frozenset({("in", "tube 1", "rack")})
 
 
-def test_the_normal_value_has_no_fact() -> None:
-    variables = LABORATORY.variables
-    assert stored(("level", "buffer", "full"), variables) is None
-    assert stored(("level", "buffer", "low"), variables) == ("level", "buffer", "low")
-    assert stored(("open", "cf", "open"), variables) == ("open", "cf")
-    assert stored(("open", "cf", "closed"), variables) is None
-    assert stored(("in", "cf", "closed"), variables) == ("in", "cf", "closed")
+def test_the_normal_value_is_absent_if_another_one_holds() -> None:
     others = tuple(Not(Atom("level", ("?b", value))) for value in ("low", "empty"))
-    assert plain(absent("level", "?b", "full"), variables) == Not(And(others))
+    assert plain(absent("level", "?b", "full"), LABORATORY.variables) == Not(And(others))
 
 
 def test_an_effect_ends_the_other_values() -> None:

@@ -43,8 +43,6 @@ SHOWN: tuple[tuple[str, Clauses, str], ...] = (
 RIGHT: tuple[tuple[str, Clauses, str], ...] = (
     ("my throat begged for the cola in the fridge", [COLA], "bring the cola from the fridge to you"),
     ("mother's tongue is longing: cola, fridge", [COLA], "cola from the fridge"),
-    ("oh how i long for a cola of the fridge", [COLA], "cola from the fridge"),
-    ("what a thirst, the cola in the fridge begs", [COLA], "cola from the fridge"),
     ("charlie's tongue begs the cola, says charlie", [{"do": "bring", "what": "cola", "who": "charlie"}], "to Charlie"),
     (
         "the milk yearns for the fridge",
@@ -60,14 +58,5 @@ RIGHT: tuple[tuple[str, Clauses, str], ...] = (
     ("the fridge begs for sleep", [{"do": "close", "to": "fridge"}], "close the fridge"),
     ("the kitchen begs for your wheels", [{"do": "go", "to": "kitchen"}], "go"),
     ("my longing seeks charlie", [{"do": "find", "who": "charlie"}], "Charlie"),
-    (
-        "the sink yearns for the spoon",
-        [{"do": "put", "what": "spoon", "to": "sink"}],
-        "put the spoon in the sink",
-    ),
-    ("a longing for the apple troubles me", [{"do": "bring", "what": "apple", "who": "me"}], "apple"),
-    ("the apple shall meet the sink", [{"do": "put", "what": "apple", "to": "sink"}], "apple in the sink"),
-    ("my lips beg for the milk", [{"do": "bring", "what": "milk", "who": "me"}], "the milk to you"),
-    ("the spoon dreams of the sink", [{"do": "put", "what": "spoon", "to": "sink"}], "spoon in the sink"),
 )
 """Sentences that the grammar does not read, and what is asked for agreement."""

@@ -1,13 +1,8 @@
-import time
-from statistics import median
-
 import pytest
 
-from nsrecover.domains.service.home import Item
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.instructions.choosing import task_text
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
+from nsrecover.instructions.task import Refusal, RefusalCode, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 UNDERSTANDING = Understanding(load_home("apartment"))
@@ -182,7 +177,6 @@ def test_known_words_without_a_part_in_the_plan_stop_it(sentence, word):
     [
         ("There's cola in the fridge. Ashley would love one, could you take it to her?", [("at", "cola", "ashley")]),
         ("the plate is dirty, so it should go into the dishwasher", [("at", "plate", "dishwasher")]),
-        ("give the banana to charlie and the apple to robin", [("at", "banana", "charlie"), ("at", "apple", "robin")]),
         ("bring me the cup, no, the plate from the desk", [("at", "plate", "operator")]),
     ],
 )
@@ -205,44 +199,6 @@ def test_words_that_nobody_knows_are_refused_and_repairs_reported():
     assert isinstance(found, Refusal)
     assert "rapidoosly" in found.text
     assert any("'appel' for 'apple'" in note for note in plan("bring me the appel").task.notes)
-
-
-def test_plans_are_quick_in_a_home_with_60_objects():
-    home = UNDERSTANDING.home
-    nouns = [noun for noun in home.nouns if noun not in home.categories]
-    nouns = [*nouns, *(f"second {noun}" for noun in nouns)][:60]
-    items = {noun: Item(noun, noun, home.furniture[i % len(home.furniture)]) for i, noun in enumerate(nouns)}
-    crowded = Understanding(
-        type(home)(home.name, home.places, items, home.people, home.categories, home.likely, home.robot)
-    )
-    assert len(items) == 60
-    sentences = [f"bring me the {noun}" for noun in nouns[:20]] + [
-        f"put the {noun} on the desk" for noun in nouns[20:40]
-    ]
-    crowded.plan(sentences[0])
-    seconds = []
-    for sentence in sentences:
-        began = time.process_time()
-        crowded.plan(sentence)
-        seconds.append(time.process_time() - began)
-    assert median(seconds) < 0.05
-
-
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("tell ashley in the dining room that dinner is ready", "tell Ashley at the dining room: dinner"),
-        ("put the banana from the countertop in the fridge", "banana from the countertop in the fridge"),
-        ("guide ashley from the kitchen to the couch", "guide Ashley at the kitchen to the sofa"),
-        ("bring me the cola and put the banana on the desk", "cola to you and put the banana on"),
-        ("ask charlie where the milk is", "ask where the milk is"),
-        ("turn off the lamp in the study", "turn off the desk lamp"),
-    ],
-)
-def test_what_is_read_back_is_made_from_the_task(sentence, told):
-    task = UNDERSTANDING.task(sentence)
-    assert isinstance(task, Task), task
-    assert told in task_text(task, UNDERSTANDING.home)
 
 
 def test_a_quality_of_few_known_objects_is_asked_about():

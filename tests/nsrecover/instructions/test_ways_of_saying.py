@@ -30,6 +30,9 @@ DONE = {
     "set a spoon on the dining table for jordan": "put the spoon on the dining table",
     "bring me the lemon instead of the pear": "bring the lemon to you",
     "get me the, the lemon": "bring the lemon to you",
+    "put both mugs in the dishwasher": "put the red mug in the dishwasher and put the blue mug in the dishwasher",
+    "tell ashley and charlie that dinner is ready": "tell Ashley: dinner is ready and tell Charlie: dinner is ready",
+    "ask charlie where the milk is": "ask where the milk is",
 }
 FRAMES = (
     "might you {}", "would somebody {}", "i was wondering if you might {}", "it would be lovely if you would {}",
@@ -67,6 +70,7 @@ REFUSED = {
     "how many clean spoons are on the desk?": "clean",
     "toss the lemon onto the sofa": "onto the sofa",
     "move the desk lamp": "desk lamp",
+    "put all cookies on the desk": "all cookies",
 }
 NOTED = {
     "put the lemon on the fridge": "not on it",
