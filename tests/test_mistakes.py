@@ -5,6 +5,7 @@ Every line says what was expected and what was found.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from tests.mistakes import (
     FACT_SCENES,
     LAB_SYSTEM,
     LATER,
+    NAN,
     PLANS,
     SCENE,
     SCENES,
@@ -124,8 +126,17 @@ def posted(which: str, **fields: Any) -> dict[str, Any]:
     return {"objects": [{**each, **(fields if each["name"] == which else {})} for each in POSTED]}
 
 
+SESSIONS: Rows = {
+    "an empty plan": ({"plan": []}, "plan"),
+    "half an action": ({"plan": ["top(green"]}, "top(green"),
+    "an unknown field": ({"plan": ["top(green, red)"], "plans": []}, "plans"),
+    "an unknown system": ({"plan": ["top(green, red)"], "system": "tabletpo"}, "tabletop"),
+}
+"""Bodies of `POST /v1/sessions`."""
+
 POSTED_SCENES: Rows = {
     "nothing": ({}, "objects"),
+    "no number": (posted("grey", box=[NAN, *CUBE[1:]]), "number"),
     "a box of five": (posted("grey", box=list(CUBE[:5])), "box"),
     "millimetres": (posted("grey", box=[450, -100, 25, 50, 50, 50]), "metres"),
     "an object of the plan missing": (posted("green", name="gren"), "green"),
@@ -140,13 +151,15 @@ def http() -> Any:
         yield client
 
 
-@pytest.mark.parametrize(("body", "word"), cases("http scene", POSTED_SCENES))
-def test_bodies_of_scenes(http: TestClient, body: Any, word: str) -> None:
+@pytest.mark.parametrize(("body", "word"), [*cases("http session", SESSIONS), *cases("http scene", POSTED_SCENES)])
+def test_bodies_of_requests(http: TestClient, body: Any, word: str) -> None:
     """Refused in one line; an observation may be asked for again, nothing else."""
-    name = http.post("/v1/sessions", json={"plan": list(map(str, BOX_PLAN))}).json()["session"]
-    answer = http.post(f"/v1/sessions/{name}/scenes", json=body)
+    path = "/v1/sessions"
+    if "plan" not in body:
+        path += f"/{http.post(path, json={'plan': list(map(str, BOX_PLAN))}).json()['session']}/scenes"
+    answer = http.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
     message = answer.json().get("message") or answer.json()["problem"]
-    assert answer.status_code == 422 or answer.json()["request"]["code"] == "look"
+    assert answer.status_code in {400, 422} or answer.json()["request"]["code"] == "look"
     assert "\n" not in message
     assert word in message
 

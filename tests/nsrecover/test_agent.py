@@ -1,9 +1,11 @@
 """The main path, end to end: real physics, rendered images, the shipped checkpoint."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from nsrecover import RecoveryAgent, System
+from nsrecover import RecoveryAgent, RecoveryPlanner, Rejoin, System
 from nsrecover.core import Cause, EpisodeStatus, StepRecord
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.presets import sensor
@@ -40,6 +42,24 @@ def test_a_displaced_block_is_noticed_and_put_back(system: System) -> None:
     assert base not in first.discrepancy.deviating
     assert episode.records[1].recovering
     assert episode.status is EpisodeStatus.COMPLETED
+
+
+def test_by_relations_a_displaced_block_that_nothing_refers_to_stays_where_it_is(system: System) -> None:
+    rng = np.random.default_rng(32)
+    scene = sample_scene(rng, 4)
+    plan = sample_plan(rng, scene, Structure.TOWER, 2)
+    bystander = next(item.name for item in scene.objects if all(item.name not in action.arguments for action in plan))
+    fault = Displaced(at_step=0, name=bystander, offset_m=(0.05, 0.0))
+    with TabletopWorld(scene, (fault,)) as world:
+        planner = RecoveryPlanner(system.model.models, rejoin=Rejoin.RELATIONS)
+        episode = RecoveryAgent(replace(system, planner=planner), world).run(plan)
+        truth = world.truth()
+    assert [record.action for record in episode.records] == list(plan), "noticed once, and not again"
+    recovery = episode.records[0].recovery
+    assert recovery is not None
+    assert recovery.staying == (bystander,)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert all(truth.supports[action.arguments[0]] == action.arguments[1] for action in plan)
 
 
 def test_behind_a_realistic_sensor_a_run_without_errors_needs_no_recovery(system: System) -> None:
