@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
-from conf.command import register
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
@@ -28,13 +25,6 @@ FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
 def _left_over(folder: Path) -> set[str]:
     known = {"demonstrations.h5", "manifest.json", "outcomes.jsonl", "metrics.json", "config.yaml", ".lock"}
     return {path.name for path in folder.iterdir()} - known
-
-
-def _settings(name: str) -> dict[str, object]:
-    """Settings of a sensor, as the command line gives them."""
-    register("collect", CollectConfig)
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        return OmegaConf.to_container(compose("collect", [f"sensor={name}"])["sensor"])
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +121,11 @@ NOISY = {"objects": [3], "lengths": [1, 2], "transitions": 4, "seed": 3, "fideli
 def noisy(tmp_path_factory):
     """A collection through a sensor."""
     folder = tmp_path_factory.mktemp("noisy") / "whole"
-    collect(CollectConfig(**NOISY, sensor=_settings("harsh"), out=str(folder), workers=1))
+    collect(
+        CollectConfig(
+            **NOISY, sensor={"_target_": "sim.sensors.presets.sensor", "name": "harsh"}, out=str(folder), workers=1
+        )
+    )
     return folder
 
 

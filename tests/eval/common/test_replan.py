@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from eval.common.replan import ForwardModel, RePlanner
+from eval.common.replan import RePlanner
 from nsrecover.core import Plan, RecoveryStatus, SceneGraph, Trace
 from nsrecover.models.bundle import Bundle
 
@@ -23,11 +23,6 @@ def scene(bundle: Bundle, **boxes: tuple[float, ...]) -> SceneGraph:
     whole = np.array([(*box, SIDE, SIDE, SIDE)[:6] for box in boxes.values()], dtype=np.float32)
     visual = np.eye(bundle.config.feature_size, dtype=np.float32)[: len(boxes)]
     return SceneGraph(tuple(boxes), visual, whole, np.ones(len(boxes), np.bool_))
-
-
-def actions(bundle: Bundle, now: SceneGraph, goal: SceneGraph) -> set[tuple[str, ...]]:
-    model = ForwardModel(bundle, now, goal)
-    return {(step.action.operator, *step.action.arguments) for step in model.applicable(model.start)}
 
 
 def test_its_last_scene_is_the_goal_and_a_missing_object_makes_it_impossible(bundle: Bundle) -> None:

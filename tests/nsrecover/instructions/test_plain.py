@@ -18,8 +18,6 @@ UNDERSTANDING = Understanding(load_home("apartment"))
     ("sentence", "goals"),
     [
         ("fetch me the remote control that is on the desk", [("at", "remote control", "operator")]),
-        ("could you carry the stapler to the desk", [("at", "stapler", "desk")]),
-        ("robot please fetch me the hiking boots from the bedroom", [("at", "hiking boots", "operator")]),
         ("grab the apple lanyard", [("holding", "apple lanyard")]),
         ("go next to the sofa", [("at", "robot", "sofa")]),
         ("walk to the kitchen and then into the bedroom", [("at", "robot", "kitchen"), ("at", "robot", "bedroom")]),
@@ -30,12 +28,9 @@ UNDERSTANDING = Understanding(load_home("apartment"))
         ("there is a stapler on the desk can you take it to the kitchen table", [("at", "stapler", "kitchen table")]),
         ("take the stapler and place it in the drawer of the bedroom", None),
         ("john follow me to the kitchen", [("followed", "operator")]),
-        ("would you mind putting the stapler on the desk", [("at", "stapler", "desk")]),
         ("first greet alex, and after that open the fridge", [("beside", "alex"), ("open", "fridge")]),
-        ("the stapler is broken, throw it away", [("at", "stapler", "trash bin")]),
         ("robin is in the study, follow him to the kitchen", [("followed", "robin")]),
         ("i'm thirsty. my watch, please", [("at", "watch", "operator")]),
-        ("take the apple and the pear and put them in the sink", [("at", "apple", "sink"), ("at", "pear", "sink")]),
         ("pick up robin in the study and lead him to the entrance", [("guided", "robin")]),
         ("do not put my watch on the desk, put it on the dresser", [("at", "watch", "dresser")]),
     ],
@@ -140,22 +135,6 @@ def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal)
     if goal is not None:
         assert isinstance(found, Task)
         assert goal in found.stages[0].goal
-
-
-@pytest.mark.parametrize(
-    ("sentence", "word"),
-    [
-        ("bring me the apple if it is ripe", "if it is ripe"),
-        ("bring me the apple until tomorrow", "until"),
-        ("tell me which door is open", "which door is open"),
-        ("fetch the apple and toss it on the sofa", "toss"),
-        ("give the banana to charlie and the apple", "apple"),
-    ],
-)
-def test_words_that_fit_nowhere_are_named(sentence: str, word: str) -> None:
-    found = UNDERSTANDING.task(sentence)
-    assert isinstance(found, Refusal), found
-    assert word in found.text
 
 
 @pytest.mark.parametrize("sentence", ["bring me three boots", "look for the boots", "take the shell"])

@@ -157,22 +157,6 @@ def test_bad_input_gets_one_answer_and_no_plan(sentence, code):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "word"),
-    [
-        ("bring me two apples", "two"),
-        ("bring me an apple except the one in the fridge", "except"),
-        ("if the bedroom door is open, close the kitchen door", "bedroom door"),
-        ("there is a banana on the desk. bring me the milk", "banana"),
-        ("open the fridge tomorrow", "tomorrow"),
-    ],
-)
-def test_known_words_without_a_part_in_the_plan_stop_it(sentence, word):
-    answer = plan(sentence)
-    assert isinstance(answer, Refusal), answer
-    assert word in answer.text
-
-
-@pytest.mark.parametrize(
     ("sentence", "stages"),
     [
         ("There's cola in the fridge. Ashley would love one, could you take it to her?", [("at", "cola", "ashley")]),
