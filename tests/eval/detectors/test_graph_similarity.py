@@ -67,9 +67,5 @@ def test_directions_between_every_two_objects_tell_more() -> None:
     edges = directions(EXPECTED)
     assert len(edges) == 9
     assert {"c left b", "b right c", "c on table"} <= {f"{a} {relation} {b}" for a, relation, b in edges}
-    # a ends up in front of b and c instead of on b: 3 of the 5 edges that it takes part in are others
     fallen = scene(a=(0.3, 0.2, 0.025), b=(0.5, 0.0, 0.025), c=(0.5, 0.3, 0.025))
-    same = directions(EXPECTED) & directions(fallen)
-    assert edge_similarity(EXPECTED, fallen, directions) == len(same) / len(edges | directions(fallen)) < 1
-    far = GraphSimilarity(every_pair=True).score(moment(fallen), {})
-    assert far < 1.0
+    assert GraphSimilarity(every_pair=True).score(moment(fallen), {}) < 1.0

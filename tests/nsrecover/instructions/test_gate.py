@@ -46,6 +46,12 @@ WORDS = re.findall(
         ("bring me an apple except the one in the fridge", "except"),
         ("there is a banana on the desk. bring me the milk", "banana"),
         ("open the fridge tomorrow", "tomorrow"),
+        ("bring me the ripest pear", "ripest"),
+        ("bring a pear to each person in the kitchen", "several people"),
+        ("how many clean spoons are on the desk?", "clean"),
+        ("toss the lemon onto the sofa", "onto the sofa"),
+        ("move the desk lamp", "desk lamp"),
+        ("put all cookies on the desk", "all cookies"),
     ],
 )
 def test_words_that_no_skill_serves_are_named(sentence: str, word: str) -> None:

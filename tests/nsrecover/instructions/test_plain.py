@@ -9,7 +9,7 @@ from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.commands import readings
-from nsrecover.language.meaning import ConstraintKind, Reading
+from nsrecover.language.meaning import Reading
 
 UNDERSTANDING = Understanding(load_home("apartment"))
 
@@ -90,17 +90,6 @@ def test_where_something_is_or_goes_is_asked_if_it_may_be_both() -> None:
     clear = UNDERSTANDING.task(f"{question_sentence} and bring it to me")
     assert isinstance(clear, Task)
     assert clear.stages[-1].goal == (("at", "stapler", "operator"),)
-
-
-def test_constraints_are_part_of_what_is_understood() -> None:
-    _, read = next(
-        readings("slowly take the small mug near the sofa to the sink", UNDERSTANDING.lexicon, UNDERSTANDING.vocabulary)
-    )
-    assert isinstance(read, Reading)
-    (clause,) = read.clauses
-    assert clause.thing is not None
-    kinds = {each.kind for each in (*clause.constraints, *clause.thing.constraints)}
-    assert kinds == {ConstraintKind.MANNER, ConstraintKind.SIZE, ConstraintKind.RELATION}
 
 
 def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:

@@ -75,37 +75,6 @@ def test_counting_and_searching_report_the_result():
     assert told.reports
 
 
-def test_the_second_command_of_the_paper():
-    found = plan(
-        "Hi HSR, I am starting to feel hungry so could you grab an apple from dining table and put it on my desk? "
-        "I will be there in a moment."
-    )
-    assert [stage.goal for stage in found.task.stages] == [(("at", "apple", "desk"),)]
-    assert found.task.operator_at == "desk"
-    assert [action.operator for action in found.actions] == [
-        "go_to_location", "find_concrete_name_objects", "pick", "go_to_location", "place",
-    ]  # fmt: skip
-
-
-def test_the_fifth_command_asks_before_it_searches():
-    found = plan(
-        "Could you help me find the apple that I bought the other day? Ashley might know where it is, so maybe you can "
-        "ask her if she knows where it is. When you find it, please bring it to me."
-    )
-    assert [stage.goal for stage in found.task.stages] == [
-        (("asked", "apple"),),
-        (("found", "apple"),),
-        (("at", "apple", "operator"),),
-    ]
-    assert "ask_location(apple, ashley)" in map(str, found.actions)
-
-
-def test_my_mug_is_known_by_its_owner_and_a_described_shelf_by_its_looks():
-    assert goals("I lost my mug so could you find it for me?")[0] == (("found", "red mug"),)
-    stage = plan("Could you bring me the apple from the stair-like shelf?").task.stages[0]
-    assert stage.things == {"apple": "storage shelf"}
-
-
 def test_a_fridge_that_was_opened_is_closed_again():
     assert "operate_door(fridge, close)" in map(str, plan("bring me a cola from the fridge").actions)
 
