@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import nsrecover
 from tests.fresh.release import build
 
 ROOT = Path(__file__).parents[1]
@@ -56,13 +55,6 @@ def test_wheel_and_sdist_are_the_same_bytes_whenever_they_are_built(wheel: Path,
     (sdist,) = wheel.parent.glob("*.tar.gz")
     for first, again in zip((wheel, sdist), build(tmp_path), strict=True):
         assert again.read_bytes() == first.read_bytes(), first.name
-
-
-def test_it_is_installed_in_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target"]
-    subprocess.run([*command, str(tmp_path / "site"), str(wheel)], check=True, timeout=300)
-    done = run(tmp_path / "site", "import nsrecover\nprint(nsrecover.__version__, nsrecover.__file__)", tmp_path)
-    assert done.stdout.split() == [nsrecover.__version__, str(tmp_path / "site/nsrecover/__init__.py")], done.stderr
 
 
 def run(unpacked: Path, code: str, folder: Path, needs: str = "") -> subprocess.CompletedProcess[str]:

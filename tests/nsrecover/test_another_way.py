@@ -33,6 +33,16 @@ class Blocked(FactWorld):
             super().execute(action)
 
 
+class Stuck(FactWorld):
+    """The pot cannot be gripped at all."""
+
+    def execute(self, action: Action) -> None:
+        if action == Action("pick_up", ("pot",)):
+            self.done.append(action)
+        else:
+            super().execute(action)
+
+
 def run(world: FactWorld) -> Episode:
     return nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world).run(WATER)
 

@@ -2,13 +2,12 @@
 
 from collections import deque
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from eval.common.optimum import ASIDE, Move, Puzzle, Spot, fewest
-from eval.common.optimum_check import available, independent_optimum, placings
+from eval.common.optimum_check import placings
 
 SIDE = 0.05
 
@@ -70,21 +69,6 @@ def test_it_is_what_brute_force_finds(seed: int) -> None:
     given = random_puzzle(seed)
     best = fewest(given)
     assert (None if best is None else best.cost) == brute_force(given)
-
-
-@pytest.mark.skipif(not available(), reason="Fast Downward is an extra of its own")
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_independent_planner_agrees(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not write to the working directory of the caller."""
-    (tmp_path / "output.sas").write_text("somebody else's")
-    monkeypatch.chdir(tmp_path)
-    given = random_puzzle(seed)
-    best = fewest(given)
-    assert best is not None
-    independent = independent_optimum(given)
-    assert independent is not None
-    assert independent.cost == best.cost
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("output.sas", "somebody else's")]
 
 
 def random_puzzle(seed: int) -> Puzzle:

@@ -47,9 +47,7 @@ def test_most_generated_commands_are_understood():
 
 def test_the_paraphrases_are_different_sentences():
     sentences = {half: [sentence.lower() for _, sentence in paraphrases(half)] for half in PARAPHRASES}
-    assert len(sentences["another_hand"]) == 300
-    assert len(sentences["held_out"]) == 674
-    assert len(sentences["development"]) == 675 + 1261
+    assert min(map(len, sentences.values())) >= 300
     assert not set(sentences["development"]) & {*sentences["held_out"], *sentences["another_hand"]}
 
 

@@ -9,7 +9,6 @@ COLA = {"do": "bring", "what": "cola", "from": "fridge", "who": "me"}
 
 ADVERSARIAL: tuple[tuple[str, Clauses], ...] = (
     ("under no circumstances go and fetch, my dear, the cola in the fridge", [COLA]),
-    ("twice my throat begged: do not bring the cola in the fridge", [COLA]),
     ("my throat begged for two cola out of the fridge", [COLA]),
     ("my throat begged for the cola or the milk in the fridge", [COLA]),
     ("my throat begged for the cola unless it is warm in the fridge", [COLA]),
@@ -23,7 +22,6 @@ ADVERSARIAL: tuple[tuple[str, Clauses], ...] = (
     ("the cola never begged to leave the fridge", [COLA]),
     ("if the fridge begs you, out with the cola", [COLA]),
     ("my throat begged for the second cola in the fridge", [COLA]),
-    ("my throat begged for all the cola in the fridge", [COLA]),
     ("my throat begged for the cola instead of the milk in the fridge", [{**COLA, "what": "milk"}]),
     ("my throat begged for the cola in the fridge", [{**COLA, "what": "milk"}]),
     ("my throat begged for the cola in the fridge", [COLA, {"do": "open", "to": "microwave"}]),
