@@ -53,12 +53,6 @@ def test_enough_transitions_are_recorded_and_counted(whole):
     assert "transitions: 5" in (folder / "config.yaml").read_text()
 
 
-def test_the_number_of_workers_does_not_matter(whole, tmp_path):
-    collect(CollectConfig(**FEW, out=str(tmp_path / "two"), workers=2))
-    two, one = (folder / "demonstrations.h5" for folder in (tmp_path / "two", whole[0]))
-    assert two.read_bytes() == one.read_bytes()
-
-
 def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
     out = tmp_path / "busy"
     out.mkdir()

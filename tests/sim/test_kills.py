@@ -11,7 +11,6 @@ import psutil
 
 from nsrecover.records.archive import Archive
 from nsrecover.util.atomic_write import atomic_path
-from sim.collect import CollectConfig, collect
 from tests.commands import run
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +24,10 @@ def _settings(transitions: int, out: Path, workers: int) -> list[str]:
     return [f"transitions={transitions}", *few, f"workers={workers}", f"out={out}"]
 
 
-def _command(transitions: int, out: Path) -> list[str]:
-    return [sys.executable, "-m", "sim.collect", *_settings(transitions, out, WORKERS)]
+def _started(transitions: int, out: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "sim.collect", *_settings(transitions, out, WORKERS)]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=quiet, stderr=quiet)
 
 
 def _collect_without_kills(transitions: int, out: Path) -> None:
@@ -85,10 +86,7 @@ def test_kills_lose_at_most_the_transition_in_hand(tmp_path):
     before: Recorded = {}
     done = set[str]()
     for pause_s in (0.0, 0.3):  # seconds after a new file
-        process = subprocess.Popen(
-            _command(transitions, out), cwd=ROOT, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process = _started(transitions, out)
         while not (_recorded(out).keys() - before.keys() or _finished(out) - done) and process.poll() is None:
             time.sleep(0.01)
         time.sleep(pause_s)
@@ -112,15 +110,12 @@ def test_kills_lose_at_most_the_transition_in_hand(tmp_path):
 
 def test_a_kill_before_anything_is_recorded_leaves_a_folder_that_goes_on(tmp_path):
     out = tmp_path / "early"
-    process = subprocess.Popen(
-        _command(2, out), cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = _started(2, out)
     while not (out / ".lock").exists() and process.poll() is None:
         time.sleep(0.002)
     _end(process)
     killed = atomic_path(out / "manifest.json")
     killed.__enter__().write_text("{")  # killed while it is written: the block never ends
-    same = CollectConfig(
-        transitions=2, seed=3, objects=[3], lengths=[2, 3], fidelity="kinematic", workers=1, out=str(out)
-    )
-    assert collect(same)["transitions"] >= 2
+    _collect_without_kills(2, out)
+    with Archive(out / "demonstrations.h5") as archive:
+        assert sum(len(archive.plan(number)) for number in archive.episodes) >= 2

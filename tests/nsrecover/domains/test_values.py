@@ -8,8 +8,7 @@ from nsrecover.domains.base import And, Atom, Not, State, absent
 from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.facts import FactsPerceiver
-from nsrecover.planning.symbolic.solving import solve
-from tests.nsrecover.laboratory import LABORATORY, SCENE, START
+from tests.nsrecover.laboratory import LABORATORY, SCENE
 
 FULL: State = frozenset({("in", "tube 1", "rack")})
 
@@ -26,12 +25,6 @@ def test_an_effect_ends_the_other_values() -> None:
     assert [[each[2] for each in state if each[0] == "level"] for state in levels] == [[], ["low"], ["empty"]]
     assert SCENE.unmet(levels[2], "dispense", ("buffer", "tube 1")) == [absent("level", "buffer", "empty")]
     assert SCENE.apply(levels[2], "refill", ("buffer",)) == levels[2] - {("level", "buffer", "empty")}
-
-
-def test_the_search_brings_about_a_normal_value() -> None:
-    found = solve(SCENE, START, [SCENE.condition(("level", "buffer", "full"))], familiar=tuple(SCENE.objects))
-    assert [str(step) for step in found.steps] == ["refill(buffer)"]
-    assert not SCENE.holds(START, SCENE.condition(("level", "buffer", "full")))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from nsrecover.domains.service.home_file import home_of, load_home
-from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.commands import readings
@@ -43,13 +42,6 @@ def test_it_leads_to_its_goals(sentence: str, goals: list[tuple[str, ...]] | Non
     assert isinstance(found, Task), found
     told = [stage.goal[0] for stage in found.stages if not stage.reports]
     assert [goal for goal in told if goal in goals] == goals
-
-
-def test_a_noun_that_no_home_knows_is_looked_for_and_noted() -> None:
-    plan = UNDERSTANDING.plan("bring me the stapler from the desk")
-    assert isinstance(plan, TaskPlan)
-    assert "find the stapler at the desk" in plan.text()
-    assert any("stapler" in note for note in plan.task.notes)
 
 
 @pytest.mark.parametrize(
