@@ -1,6 +1,7 @@
 """The demo with the shipped checkpoint: one scenario end to end, and its files."""
 
 import json
+import re
 from pathlib import Path
 
 import imageio.v2 as imageio
@@ -33,10 +34,13 @@ def test_the_metrics_say_what_happened(helper: Path) -> None:
     assert OmegaConf.load(helper / "config.yaml")["scenario"] == "helper"
 
 
-def test_the_report_says_what_happened(helper: Path) -> None:
+def test_the_report_says_what_happened_and_needs_no_other_file(helper: Path) -> None:
     page, metrics = (helper / "report.html").read_text(), json.loads((helper / "metrics.json").read_text())
     for text in ("Expected", "Seen", "goal reached", "exact images", "ahead of the plan", *metrics["culprits"]):
         assert text in page
+    asked = re.findall(r"""\s(?:src|href|data|poster|srcset)="([^"]*)"|url\(([^)]*)\)""", page)
+    assert len(asked) > 5
+    assert all((one or other).startswith(("data:", "#photo")) for one, other in asked)
     assert len(page) < 5_000_000
 
 

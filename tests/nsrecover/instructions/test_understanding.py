@@ -137,16 +137,6 @@ def test_stories_order_words_gapping_and_corrections(sentence, stages):
     assert [goal[-1] for goal in goals(sentence)] == stages
 
 
-def test_a_sentence_with_two_meanings_leads_to_one_question_and_the_answer_to_a_plan():
-    sentence = "I want the banana on the desk"
-    question = plan(sentence)
-    assert isinstance(question, TaskQuestion)
-    assert len(question.options) == 2
-    (chosen,) = UNDERSTANDING.chosen(question, "put it there").names
-    assert chosen == "put the banana on the desk"
-    assert UNDERSTANDING.task(sentence, {question.phrase: chosen}).stages[0].goal == (("at", "banana", "desk"),)
-
-
 def test_words_that_nobody_knows_are_refused_and_repairs_reported():
     found = plan("bring me the apple rapidoosly")
     assert isinstance(found, Refusal)

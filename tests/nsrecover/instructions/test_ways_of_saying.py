@@ -63,6 +63,7 @@ ASKED = (
     "bring me the thing",
     "find jordan and morgan and bring her to the sofa",
     "move the pear",
+    "I want the banana on the desk",
 )
 NOTED = {
     "put the lemon on the fridge": "not on it",
