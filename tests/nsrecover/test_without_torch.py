@@ -1,4 +1,4 @@
-"""The server with boxes and checks of files work where torch is not installed; so do examples, which name no torch."""
+"""Without torch the server with boxes and checks of files work; test_examples.py runs more without it."""
 
 import subprocess
 import sys
