@@ -150,3 +150,22 @@ def test_drift_is_measured_in_height_too() -> None:
     raised = nsrecover.scene_of_boxes({**START, "blue": (*FREE[:2], FREE[2] + 0.03, *CUBE)})
     assert list(places.drifted(raised, 0.02)) == ["blue"]
     assert list(places.drifted(raised, 0.04)) == []
+
+
+def test_an_object_that_was_seen_in_part_before_a_step_does_not_lean_when_all_of_it_is_seen() -> None:
+    system, size, less = nsrecover.geometric(), (0.044, 0.048, 0.047), (0.039, 0.053, 0.038)
+    start = nsrecover.scene_of_boxes({"red": (0.4, 0.0, size[2] / 2, *size), "blue": FREE})
+    trace = system.imagination.trace(start, Plan.parse("left(blue, red)"))
+    before, after = (graph.with_node(0, (0.4, 0.0, less[2] / 2, *less)) for graph in trace.graphs)
+    for first, deviates in ((start, False), (before, True)):
+        seen_in_part = replace(trace, graphs=(first, after))
+        assert system.comparison.after(trace.graphs[1], seen_in_part, 0).deviates is deviates
+
+
+@pytest.mark.parametrize(("lower", "done"), [(0.010, True), (0.0, False)])
+def test_an_object_that_reaches_into_what_bears_it_is_not_turned(lower: float, done: bool) -> None:
+    flat, tall = (0.032, 0.048, 0.041), (0.032, 0.043, 0.051)
+    start: Scene = {"red": RED, "blue": (0.5, 0.15, 0.0205, *flat)}
+    seen: Scene = {**start, "blue": (0.4, 0.0, 0.04 + 0.0255 - lower, *tall)}
+    last, _ = _run("top(blue, red)", start, lambda acts, looks: seen)
+    assert isinstance(last, Done) is done
