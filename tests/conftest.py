@@ -19,7 +19,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 SLOW = (
     "eval/", "sim/", "train/",
-    "ros/", "test_docs.py", "test_examples.py", "test_ros.py", "test_readme.py", "test_site.py", "test_tutorial.py",
+    "ros/", "test_docs.py", "test_examples.py", "test_ros.py", "test_site.py", "test_tutorial.py",
     "test_wheel.py", "nsrecover/onboarding/", "nsrecover/records/test_bags.py", "nsrecover/test_without_torch.py",
     "nsrecover/explanation/language_model/test_endpoint.py",
     "nsrecover/logs/test_asking.py",

@@ -1,4 +1,4 @@
-"""The pages in docs/ are true: their programs run, their commands and settings exist, their links lead somewhere."""
+"""README and docs/ are true: programs run, commands, settings and files exist, and links lead somewhere."""
 
 import re
 import shlex
@@ -8,7 +8,9 @@ import pytest
 
 from tests.commands import ROOT, python, run
 
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+PAGES = {
+    path.name: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
 PROGRAMS = [
     pytest.param(program, id=f"{name}-{number}")
     for name, text in PAGES.items()
@@ -19,7 +21,7 @@ PROGRAMS = [
 COMMANDS = sorted(
     {
         line.split("#")[0].strip()
-        for text in [*PAGES.values(), (ROOT / "README.md").read_text(encoding="utf-8")]
+        for text in PAGES.values()
         for block in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL)
         for line in block.splitlines()
         if line.startswith(("python -m sim.collect", "python -m sim.datasets ", "python -m train "))
@@ -43,13 +45,25 @@ def test_every_setting_of_a_command_is_known(command: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(PAGES))
-def test_links_lead_somewhere(name: str) -> None:
+def test_links_and_modules_exist(name: str) -> None:
+    folder = ROOT if name == "README.md" else ROOT / "docs"
     for address in re.findall(r"\]\(([^)#]+)\)", PAGES[name]):
-        assert address.startswith("http") or (ROOT / "docs" / address).exists(), address
-
-
-@pytest.mark.parametrize("name", list(PAGES))
-def test_modules_exist(name: str) -> None:
+        assert address.startswith("http") or (folder / address).exists(), address
     for module in re.findall(r"python -m ([a-z_.0-9]+[a-z0-9])", PAGES[name]):
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+
+
+def test_the_readme_is_finished_its_picture_small_and_its_make_targets_exist() -> None:
+    assert not re.search(r"TODO|TBD|FIXME|XXX|\?\?\?|<fill", PAGES["README.md"])
+    assert (ROOT / "docs" / "demo.gif").stat().st_size <= 3_000_000
+    blocks = re.findall(r"```(?:bash)?\n(.*?)```", PAGES["README.md"], flags=re.DOTALL)
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert {*re.findall(r"make ([a-z]+)\b", "\n".join(blocks))} <= {*targets}
+
+
+def test_every_file_that_contributing_names_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:nsrecover|sim|train|eval|conf|tests|docs|results|examples|ros2)/[\w./-]*)`", text)
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []

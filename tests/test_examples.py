@@ -126,9 +126,3 @@ def test_the_environments_are_fresh(environments: FreshEnvironments, tmp_path: P
         assert run(plain, ["-c", f"import {module}"], tmp_path).returncode == 1, module
     where = run(plain, ["-c", "import nsrecover; print(nsrecover.__file__)"], tmp_path).stdout
     assert str(plain.parents[1]) in where
-
-
-def test_without_the_extra_the_command_names_it(environments: FreshEnvironments, tmp_path: Path) -> None:
-    done = run(environments.python(frozenset()), ["-m", "nsrecover.cli.app", "serve"], tmp_path)
-    assert done.returncode == 2
-    assert "pip install 'nsrecover[server]'" in done.stderr

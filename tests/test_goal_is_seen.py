@@ -35,9 +35,14 @@ SHELVES = Domain.of(
     relations={"in": Role.LOCATION},
 )  # fmt: skip
 
+SCENE = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
+
 
 def cube(x: float, y: float, z: float = SIDE / 2) -> tuple[float, ...]:
     return (x, y, z, SIDE, SIDE, SIDE)
+
+
+CUBES = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
 
 
 def until_the_end(session: AnySession, seen: list[object]) -> AnySession:
@@ -74,7 +79,7 @@ def test_one_wrong_look_at_an_action_with_two_effects_completes_nothing() -> Non
 def test_what_bears_a_seen_object_is_in_place_unless_another_unseen_one_may_bear_it(
     others_hidden: tuple[str, ...], completed: bool
 ) -> None:
-    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0), "blue": cube(0.45, -0.15), "yellow": cube(0.6, -0.15)}
+    start = {**CUBES, "blue": cube(0.45, -0.15), "yellow": cube(0.6, -0.15)}
     session = nsrecover.geometric().session(Plan.parse("top(green, red); top(blue, green)"), start)
     first = {**start, "green": cube(0.45, 0.15, 1.5 * SIDE)}
     second = {**first, "blue": cube(0.45, 0.15, 2.5 * SIDE), **dict.fromkeys(others_hidden)}
@@ -83,18 +88,16 @@ def test_what_bears_a_seen_object_is_in_place_unless_another_unseen_one_may_bear
 
 
 def test_a_person_who_wants_to_look_again_is_no_failure_of_the_robot() -> None:
-    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
-    session = nsrecover.geometric().session(
-        Plan.parse("top(green, red)"), start, nsrecover.SessionSettings(approve=True)
-    )
+    settings = nsrecover.SessionSettings(approve=True)
+    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), CUBES, settings)
+    fallen = {**CUBES, "green": cube(0.6, 0.25)}
     for _ in range(6):
         while isinstance(session.request, Act | Look):
-            session.observed({**start, "green": cube(0.6, 0.25)})
+            session.observed(fallen)
         assert isinstance(session.request, Ask)
         session.answered(Answer.LOOK_AGAIN)
-    session.observed({**start, "green": cube(0.6, 0.25)})
     while isinstance(session.request, Look):
-        session.observed({**start, "green": cube(0.6, 0.25)})
+        session.observed(fallen)
     session.answered(Answer.YES)
     assert isinstance(session.request, Act)
 
@@ -103,16 +106,14 @@ def test_a_person_who_wants_to_look_again_is_no_failure_of_the_robot() -> None:
     ("seen", "why"), [({("in", "red", "upper")}, None), ({("in", "red", "lower")}, StopCode.GOAL_MISSED)]
 )
 def test_an_empty_plan_looks_at_its_goal(seen: set[tuple[str, ...]], why: StopCode | None) -> None:
-    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
-    session = nsrecover.symbolic(scene, [("in", "red", "upper")]).session(Plan(()), seen)
+    session = nsrecover.symbolic(SCENE, [("in", "red", "upper")]).session(Plan(()), seen)
     until_the_end(session, [seen])
     assert session.episode.why is why
 
 
 @pytest.mark.parametrize("given", [[["in", "red", "upper"]], FactScene({("in", "red", "upper")})])  # type: ignore[arg-type]
 def test_facts_may_be_lists_as_in_json(given: object) -> None:
-    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
-    session = nsrecover.symbolic(scene).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
+    session = nsrecover.symbolic(SCENE).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
     assert isinstance(until_the_end(session, [given]).request, Done)
 
 
@@ -121,8 +122,7 @@ WRONG: list[Any] = [[1], {("place", "red"): "x"}]
 
 @pytest.mark.parametrize("wrong", [[("in", 3, "upper")], *(FactScene(frozenset(), each) for each in WRONG)])
 def test_other_facts_are_asked_for_again(wrong: object) -> None:
-    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
-    session = nsrecover.symbolic(scene).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
+    session = nsrecover.symbolic(SCENE).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
     session.observed(wrong)
     assert isinstance(session.request, Look)
     assert session.problem.startswith("expected")
@@ -168,19 +168,17 @@ def test_steps_that_worked_are_not_repeated_if_less_is_enough() -> None:
 
 
 def test_a_search_that_no_exception_has_ended_cannot_be_resumed() -> None:
-    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
-    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), start)
+    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), CUBES)
     with pytest.raises(OutOfTurn, match="expected a search"):
         session.resumed()
 
 
 def test_an_action_whose_outcome_was_not_seen_is_judged_after_a_stop() -> None:
-    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
-    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), start)
+    session = nsrecover.geometric().session(Plan.parse("top(green, red)"), CUBES)
     session.observed(None)
     session.stop("lunch")
     session.repaired("Kim")
-    until_the_end(session, [{**start, "green": cube(0.45, 0.15, 1.5 * SIDE)}])
+    until_the_end(session, [{**CUBES, "green": cube(0.45, 0.15, 1.5 * SIDE)}])
     document = episode_log.to_document(session.episode, session.system.domain)
     assert [record.action is not None for record in episode_log.from_document(document).records] == [True]
 

@@ -11,7 +11,7 @@ from nsrecover.belief.objects import OVERLOOKED, after_looks, changed, evidence
 from nsrecover.core.actions import Plan
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import StateFact
-from nsrecover.core.geometry import CONTACT_M, bottom, intersects, same_side_up, top, with_sides
+from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, intersects, same_side_up, top, with_sides
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.relations import TABLE, Relation, support_name
@@ -87,7 +87,9 @@ class GoalScene:
         likely = [planned]
         if self.first is not None and name in self.first.names and self.first.seen[start := self.first.index(name)]:
             likely.append(with_sides(planned, self.first.boxes[start, 3:]))
-        if max(same_side_up(box, graph.boxes[row]) for box in likely) < 0.5:
+        # if it is as high as planned, a side or its underside is hidden
+        as_high = abs(float(top(graph.boxes[row]) - top(planned))) < SAME_SIZE_M / 2
+        if not as_high and max(same_side_up(box, graph.boxes[row]) for box in likely) < 0.5:
             return Fact(UPRIGHT, (name,))
         target = self.targets.get(name)
         away = target is not None and np.linalg.norm(graph.boxes[row, :2] - np.array(target[:2])) > TARGET_M

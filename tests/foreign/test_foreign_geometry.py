@@ -33,20 +33,15 @@ def judged(brick: tuple[float, ...]) -> tuple[Verdict, list[tuple[str, Cause]]]:
     return found.verdict, [(each.name, each.cause) for each in found.deviations]
 
 
-@pytest.mark.parametrize("yaw_deg", [0, 5, 10, 20, 30, 45, 60, 80, 90])
-def test_a_brick_that_lies_is_toppled(yaw_deg: float) -> None:
-    assert judged(lying(yaw_deg)) == (Verdict.DEVIATING, [("brick", Cause.TOPPLED)])
+LYING = [*map(lying, (0, 5, 10, 20, 30, 45, 60, 80, 90)), lying(20, -0.002), lying(20, 0.002)]
+"""Bricks at any angle, by a camera that may be off by two millimetres."""
 
 
-def test_the_box_of_the_report_is_toppled() -> None:
-    assert judged((0.5, 0.1, 0.02, 0.0795, 0.0615, 0.04))[1] == [("brick", Cause.TOPPLED)]
+@pytest.mark.parametrize("brick", [*LYING, (0.5, 0.1, 0.02, 0.0795, 0.0615, 0.04)])
+def test_a_brick_that_lies_is_toppled(brick: tuple[float, ...]) -> None:
+    assert judged(brick) == (Verdict.DEVIATING, [("brick", Cause.TOPPLED)])
 
 
 @pytest.mark.parametrize("yaw_deg", [0, 10, 30, 45])
 def test_a_brick_that_turned_on_the_spot_is_not(yaw_deg: float) -> None:
     assert judged(standing(yaw_deg)) == (Verdict.AS_EXPECTED, [])
-
-
-@pytest.mark.parametrize("error_m", [-0.002, 0.002])
-def test_a_camera_may_be_off_by_two_millimetres(error_m: float) -> None:
-    assert judged(lying(20, error_m))[1] == [("brick", Cause.TOPPLED)]

@@ -16,17 +16,6 @@ from sim.tabletop.truth import deviations
 from sim.tabletop.world import TabletopWorld
 
 
-def test_a_plan_that_works_is_carried_out_without_a_false_alarm(system: System) -> None:
-    rng = np.random.default_rng(31)
-    scene = sample_scene(rng, 5)
-    plan = sample_plan(rng, scene, Structure.TOWER, 3)
-    with TabletopWorld(scene) as world:
-        episode = RecoveryAgent(system, world).run(plan)
-    assert episode.status is EpisodeStatus.COMPLETED
-    assert [record.action for record in episode.records] == list(plan)
-    assert not any(record.discrepancy.deviates or record.recovering for record in episode.records)
-
-
 def test_a_displaced_block_is_noticed_and_put_back(system: System) -> None:
     rng = np.random.default_rng(32)
     scene = sample_scene(rng, 4)

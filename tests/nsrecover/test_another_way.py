@@ -4,7 +4,7 @@ import nsrecover
 from nsrecover.core import Action, Episode, EpisodeStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
-from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, FactWorld
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
 
 class Toppled(FactWorld):
@@ -67,11 +67,3 @@ def test_what_may_be_in_the_way_is_taken_away_for_good() -> None:
     assert holds(world.state, WATERED[0], HOME)
     assert "pick_up(mug)" in done(world)
     assert ("at", "mug", "countertop") not in world.state
-
-
-def test_if_nothing_helps_a_person_is_asked() -> None:
-    world = Stuck(START - {("at", "mug", "countertop")} | {("at", "mug", "sink")})
-    episode = run(world)
-    assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert "pot" in episode.reason
-    assert done(world).count("pick_up(pot)") <= 8

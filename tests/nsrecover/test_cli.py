@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 import nsrecover
 from nsrecover.records.recording import Recording, example, save
 from nsrecover.records.review import review
@@ -65,23 +63,6 @@ def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
     assert "toppled" in {culprit["cause"] for culprit in wrong[0]["deviations"]}
     assert wrong[0]["recovery"]["status"] == "recovered"
     assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["deviations"])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("check", "nowhere.npz"), "nowhere.npz"),
-        (("check-observation", "nowhere.npz"), "nowhere.npz"),
-        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
-        (("info", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
-    ],
-)
-def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
-    done = nsr(*arguments)
-    assert done.code == 2
-    assert done.out == ""
-    assert told in done.err
-    assert len(done.err.strip().splitlines()) == 1
 
 
 def test_check_observation_accepts_the_shipped_episode() -> None:

@@ -1,13 +1,12 @@
 """A system over a domain with one more operator monitors, imagines, plans and explains with it."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from nsrecover import Action, Plan, RecoveryAgent, Rejoin, SceneGraph, System, World, geometric
-from nsrecover.core import Box, EpisodeStatus
+from nsrecover import Plan, Rejoin, System, geometric
+from nsrecover.core import Box
 from nsrecover.domains.base import Exists, Not, Parameter, Words, both, fact
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator
@@ -70,33 +69,3 @@ def test_an_action_that_changes_nothing_is_accepted_by_its_own_promise() -> None
         accepted = monitor.accepted()
     assert accepted is not None
     assert accepted.found
-
-
-class Room:
-    """Boxes that are moved exactly; the first action fails."""
-
-    def __init__(self) -> None:
-        self.boxes, self.failures = dict(BOXES), 1
-
-    def observe(self) -> dict[str, Box]:
-        return dict(self.boxes)
-
-    def execute(self, action: Action) -> None:
-        if self.failures:
-            self.failures -= 1
-        elif action.operator == "park":
-            self.boxes[action.arguments[0]] = PLACE
-        else:
-            x, y, z, *size = self.boxes[action.arguments[1]]
-            self.boxes[action.arguments[0]] = (x, y, z + 0.04, *size)  # type: ignore[assignment]
-
-
-def test_the_agent_recovers_with_it() -> None:
-    world: World[Any] = Room()
-    episode = RecoveryAgent(system(), world).run(PLAN)
-    assert episode.status is EpisodeStatus.COMPLETED
-    assert [str(record.action) for record in episode.records] == [
-        "park(red cube)", "park(red cube)", "top(blue cube, red cube)",
-    ]  # fmt: skip
-    scene: SceneGraph = episode.records[-1].graph
-    assert scene.boxes[0].tolist() == pytest.approx(PLACE)

@@ -1,6 +1,5 @@
 """Files that are cut off, damaged, of another kind or too large; disks that take nothing; two writers; signals."""
 
-import io
 import json
 import os
 import resource
@@ -12,7 +11,7 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import h5py
@@ -37,6 +36,19 @@ Read = Callable[[Path], object]
 def _npz(folder: Path) -> Path:
     recording.save(small(), folder / "run.npz", check_sensors=False)
     return folder / "run.npz"
+
+
+def _with_colours(path: Path, shape: tuple[int, ...], body: Iterable[bytes] = ()) -> None:
+    """Give a recording another header of its colours, and what follows it."""
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist() if name != "rgb.npy"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, data in members.items():
+            new.writestr(name, data)
+        with new.open("rgb.npy", "w", force_zip64=True) as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
+            for part in body:
+                file.write(part)
 
 
 def _archive(folder: Path) -> Path:
@@ -102,15 +114,7 @@ def test_arrays_that_unpack_to_more_than_a_machine_has_are_not_unpacked(tmp_path
     with pytest.raises(InvalidRecording, match="bytes of arrays"), Archive(path) as archive:
         archive[0]
     path = _npz(tmp_path)
-    with zipfile.ZipFile(path) as old:
-        members = {name: old.read(name) for name in old.namelist()}
-    header = io.BytesIO()
-    large = {"descr": "|u1", "fortran_order": False, "shape": (2, 1, 70_000, 70_000, 3)}
-    np.lib.format.write_array_header_1_0(header, large)
-    members["rgb.npy"] = header.getvalue()
-    with zipfile.ZipFile(path, "w") as new:
-        for name, data in members.items():
-            new.writestr(name, data)
+    _with_colours(path, (2, 1, 70_000, 70_000, 3))
     with pytest.raises(InvalidRecording, match="of shape"):
         recording.load(path)
 

@@ -24,6 +24,7 @@ from eval.checks.soak.__main__ import (
 )
 from eval.checks.soak.disturbed import Disturbance, DisturbedWorld
 from eval.checks.soak.episodes import ENDS, Ending, kind_of, run_episode
+from eval.instructions.episodes import ScriptedOperator
 from eval.run import ROWS
 from nsrecover import Action, Plan, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl
@@ -169,17 +170,9 @@ def test_an_action_that_hangs_returns_when_its_world_is_closed() -> None:
 # -- what the soak tests found
 
 
-class Silent:
-    """A person who says nothing."""
-
-    def tell(self, text: str) -> None: ...
-
-    def ask(self, question: str) -> str:
-        return ""
-
-
 def service(world: object, limit_s: float | None = None, feedback: bool = False) -> ServiceAgent:
-    return ServiceAgent(Understanding(load_home("apartment")), world, Silent(), feedback, action_limit_s=limit_s)  # type: ignore[arg-type]
+    understanding, silent = Understanding(load_home("apartment")), ScriptedOperator([""] * 9)
+    return ServiceAgent(understanding, world, silent, feedback, action_limit_s=limit_s)  # type: ignore[arg-type]
 
 
 class Blind(FastHome):

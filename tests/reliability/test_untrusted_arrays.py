@@ -3,12 +3,10 @@
 import json
 import resource
 import sys
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import h5py
-import numpy as np
 import pytest
 from backports import zstd
 
@@ -17,7 +15,7 @@ from nsrecover.records import arrays, hdf5_probe, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags import opening
 from nsrecover.records.bags.reading import read_bag
-from tests.reliability.test_file_faults import _archive, _npz
+from tests.reliability.test_file_faults import _archive, _npz, _with_colours
 
 
 def read_archive(path: Path) -> None:
@@ -29,18 +27,7 @@ def read_archive(path: Path) -> None:
 def test_arrays_of_a_wrong_shape_are_not_unpacked(tmp_path: Path) -> None:
     """300 megabytes in 300 kilobytes; the colour does not fit to depth and masks."""
     path = _npz(tmp_path)
-    with zipfile.ZipFile(path) as old:
-        members = {name: old.read(name) for name in old.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, data in members.items():
-            with new.open(name, "w", force_zip64=True) as file:
-                if name != "rgb.npy":
-                    file.write(data)
-                    continue
-                header = {"descr": "|u1", "fortran_order": False, "shape": (2, 1, 7_000, 7_000, 3)}
-                np.lib.format.write_array_header_1_0(file, header)
-                for _ in range(6):
-                    file.write(bytes(49_000_000))
+    _with_colours(path, (2, 1, 7_000, 7_000, 3), (bytes(49_000_000) for _ in range(6)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(InvalidRecording, match="of shape"):
         recording.load(path)

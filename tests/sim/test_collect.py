@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
-from conf.command import register
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
@@ -28,13 +25,6 @@ FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
 def _left_over(folder: Path) -> set[str]:
     known = {"demonstrations.h5", "manifest.json", "outcomes.jsonl", "metrics.json", "config.yaml", ".lock"}
     return {path.name for path in folder.iterdir()} - known
-
-
-def _settings(name: str) -> dict[str, object]:
-    """Settings of a sensor, as the command line gives them."""
-    register("collect", CollectConfig)
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        return OmegaConf.to_container(compose("collect", [f"sensor={name}"])["sensor"])
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +51,6 @@ def test_enough_transitions_are_recorded_and_counted(whole):
     assert json.loads((folder / "metrics.json").read_text()) == metrics
     assert json.loads((folder / "manifest.json").read_text())["seed"] == 3
     assert "transitions: 5" in (folder / "config.yaml").read_text()
-
-
-def test_the_number_of_workers_does_not_matter(whole, tmp_path):
-    collect(CollectConfig(**FEW, out=str(tmp_path / "two"), workers=2))
-    two, one = (folder / "demonstrations.h5" for folder in (tmp_path / "two", whole[0]))
-    assert two.read_bytes() == one.read_bytes()
 
 
 def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
@@ -131,7 +115,11 @@ NOISY = {"objects": [3], "lengths": [1, 2], "transitions": 4, "seed": 3, "fideli
 def noisy(tmp_path_factory):
     """A collection through a sensor."""
     folder = tmp_path_factory.mktemp("noisy") / "whole"
-    collect(CollectConfig(**NOISY, sensor=_settings("harsh"), out=str(folder), workers=1))
+    collect(
+        CollectConfig(
+            **NOISY, sensor={"_target_": "sim.sensors.presets.sensor", "name": "harsh"}, out=str(folder), workers=1
+        )
+    )
     return folder
 
 

@@ -24,8 +24,6 @@ def test_the_checkpoint_knows_what_it_was_calibrated_on(demonstrations: Path, tm
 @pytest.mark.parametrize(("alpha", "needed"), [(0.01, 99), (0.05, 19)])
 def test_a_threshold_of_zero_is_warned_about(alpha: float, needed: int) -> None:
     warning = calibration_warning({"threshold": 0.0, "calibration_steps": 13}, alpha)
-    assert f"expected at least {needed} held-out steps" in warning
+    assert f"at least {needed} held-out steps" in warning
     assert "found 13" in warning
-    assert "never alarms" in warning
-    assert "Hold out more episodes" in warning
     assert not calibration_warning({"threshold": 0.4, "calibration_steps": needed}, alpha)

@@ -11,19 +11,7 @@ import yaml
 from nsrecover.loading import load
 from nsrecover.training.stages import STAGES
 from tests.commands import ROOT, run
-
-INTERRUPTED = """
-import os, runpy, signal, sys
-
-def interrupt(event, arguments):
-    if event == "os.rename" and str(arguments[1]).endswith("transition/last.ckpt") and os.path.exists(arguments[1]):
-        os.kill(os.getpid(), signal.SIGINT)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # programs in the background ignore it
-sys.addaudithook(interrupt)
-runpy.run_module("train", run_name="__main__", alter_sys=True)
-"""
-"""Runs the command, which gets Ctrl-C when the second checkpoint of the stage replaces the first."""
+from tests.train.test_training import ended_by
 
 
 def test_it_starts_from_nothing_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
@@ -33,9 +21,7 @@ def test_it_starts_from_nothing_and_goes_on_after_an_interruption(tmp_path: Path
         "encoder.epochs=1", "transition.epochs=4", "discriminator.epochs=1", "discriminator.batches=5",
         "free_space.epochs=1", "free_space.batches=3", "trainer.accelerator=cpu", "trainer.enable_progress_bar=false",
     ]  # fmt: skip
-    stopped = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *quick], cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
+    stopped = subprocess.run(ended_by("SIGINT", *quick), cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert stopped.returncode == 130, stopped.stderr
     assert stopped.stdout.count("recording, ") == 4
     said = stopped.stderr.splitlines()[-1]

@@ -12,7 +12,7 @@ from nsrecover.models.states import StateModel
 from nsrecover.perception.states import read_states
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
-from train.state_labels import states_of, values_of, visible_variables
+from train.state_labels import states_of
 from train.states import train
 
 POSE = np.eye(4, dtype=np.float32)
@@ -52,16 +52,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("demos") / "demonstrations.h5"
     write_archive(path, [demonstration(number) for number in range(15)])
     return path
-
-
-def test_labels_follow_from_the_effects_of_the_operators() -> None:
-    recording = demonstration(0)
-    variables = visible_variables()
-    assert "hot" not in variables
-    values = [values_of(state, ["mug", "stove burner"], variables.values()) for state in states_of(recording)]
-    assert [each["stove burner"]["running"] for each in values] == ["off", "running", "running", "running", "off"]
-    assert [each["mug"]["filled"] for each in values] == ["water", "water", "water", "empty", "empty"]
-    assert values[0]["mug"]["dirty"] == "clean"
 
 
 def test_a_recording_without_the_facts_at_its_start_is_one_error() -> None:

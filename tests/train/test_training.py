@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hydra import compose, initialize
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from conf.command import register, settings_of
 from nsrecover.errors import InvalidRecording
@@ -20,17 +21,22 @@ from train.config import TrainConfig
 
 ROOT = Path(__file__).parents[2]
 
-KILLED = """
+ENDED = """
 import os, runpy, signal, sys
 
-def kill(event, arguments):
+def end(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("transition/last.ckpt") and os.path.exists(arguments[1]):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGNAL)
 
-sys.addaudithook(kill)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # programs in the background ignore it
+sys.addaudithook(end)
 runpy.run_module("train", run_name="__main__", alter_sys=True)
 """
-"""Runs the command, which is killed when the second checkpoint of the stage would replace the first."""
+"""Runs the command, which gets SIGNAL when the second checkpoint of the stage would replace the first."""
+
+
+def ended_by(signal_name: str, *overrides: str) -> list[str]:
+    return [sys.executable, "-c", ENDED.replace("SIGNAL", signal_name), *overrides]
 
 
 def settings(demonstrations: Path, out: Path, *more: str) -> list[str]:
@@ -55,7 +61,7 @@ def run(*overrides: str) -> dict:
 @pytest.fixture(scope="module")
 def trained(demonstrations: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
     out = tmp_path_factory.mktemp("trained")
-    return run(*settings(demonstrations, out)), out
+    return run(*settings(demonstrations, out, "logger=tensorboard")), out
 
 
 def test_every_stage_reaches_its_target_on_a_tiny_set(trained: tuple[dict, Path]) -> None:
@@ -66,6 +72,13 @@ def test_every_stage_reaches_its_target_on_a_tiny_set(trained: tuple[dict, Path]
     assert stages["discriminator"]["discriminator/val_loss"] < 0.25
     assert stages["discriminator"]["discriminator/val_accuracy"] > 0.9
     assert stages["free_space"]["free_space/val_collision_free"] > 0.7
+
+
+def test_tensorboard_holds_the_metrics_of_a_stage(trained: tuple[dict, Path]) -> None:
+    (log,) = (trained[1] / "logs" / "transition").glob("version_*/events.out.tfevents.*")
+    events = EventAccumulator(str(log)).Reload()
+    for name in ("transition/loss", "transition/val_box_error_mm"):
+        assert events.Scalars(name)[-1].value == pytest.approx(trained[0]["stages"]["transition"][name], abs=1e-4)
 
 
 def test_the_checkpoint_holds_what_was_trained_and_says_how(trained: tuple[dict, Path]) -> None:
@@ -97,7 +110,7 @@ def test_missing_demonstrations_are_named(tmp_path: Path) -> None:
 def test_a_killed_training_goes_on_where_it_was(demonstrations: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     overrides = settings(demonstrations, out, "encoder.epochs=1", "transition.epochs=4", "discriminator.epochs=1")
-    command = [sys.executable, "-c", KILLED, *overrides]
+    command = ended_by("SIGKILL", *overrides)
     assert subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=300).returncode == -signal.SIGKILL
     assert list(json.loads((out / "progress.json").read_text())["done"]) == ["encoder"]
     assert (out / "transition" / "last.ckpt").is_file()

@@ -11,7 +11,6 @@ from eval.common.recordings import footage_of, names_of_masks
 from eval.detectors.__main__ import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment
 from nsrecover.core import Plan
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
 from sim.sensors.presets import sensor
 from sim.tabletop.faults import Displaced, Removed
@@ -19,7 +18,6 @@ from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from tests.tables_text import unpadded
 
 CONF = Path(__file__).parents[3] / "conf" / "detector"
-SENSOR = {"_target_": "sim.sensors.presets.sensor", "name": "d435"}
 COMPARED = ("ours", "distance", "graph", "relations", "images", "counts")
 
 
@@ -99,30 +97,6 @@ def test_a_recording_is_seen_through_a_sensor(compared):
     assert (noise.failures[0].depth_m != noise.successes[0].depth_m)[same].mean() > 0.5
     names = names_of_masks(exact.successes[0], seen.successes[0])
     assert {names[number] for number in seen.successes[0].labels} == set(SCENE.names)
-
-
-@pytest.fixture(scope="module")
-def noisy(compared):
-    config = settings(compared[0])
-    config.out = str(compared[0] / "noisy")
-    config.sensor = SENSOR
-    return config, MEASUREMENT.run(config)
-
-
-def test_detectors_are_compared_behind_a_sensor(compared, noisy):
-    config, metrics = noisy
-    assert (metrics["sensor"], compared[1]["sensor"]) == ("d435", "clean")
-    assert metrics["moments"] == compared[1]["moments"]
-    assert metrics["episodes_not_begun"] == 0
-    tables = [(folder / "table.md").read_text() for folder in (compared[0] / "out", compared[0] / "noisy")]
-    assert tables[0].startswith("Exact images")
-    assert tables[1].startswith("Seen through `sensor=d435`")
-    own = metrics["detectors"]["ours"]["own_thresholds"][0]
-    assert own["detection"]["value"] == 1.0
-    assert own["false_alarms"]["value"] == 0.0
-    config.sensor = None
-    with pytest.raises(InvalidConfiguration, match=r"sensor.*choose another out=DIR"):
-        MEASUREMENT.run(config)
 
 
 # -- figures worked by hand

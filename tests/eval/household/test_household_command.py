@@ -70,13 +70,6 @@ def test_every_controller_is_counted_by_the_same_truth(tmp_path: Path, monkeypat
         MEASUREMENT.run(HouseholdConfig(episodes=3, errors=str(tmp_path), out=str(tmp_path / "out")))
 
 
-def test_what_cannot_be_asked_is_refused_in_one_line() -> None:
-    with pytest.raises(InvalidConfiguration, match="expected a dataset"):
-        MEASUREMENT.run(HouseholdConfig(dataset="H9"))
-    with pytest.raises(InvalidConfiguration, match="expected controllers"):
-        MEASUREMENT.run(HouseholdConfig(controllers="mine"))
-
-
 def test_only_a_check_before_the_action_saves_what_cannot_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = draw_task("T7", 5)
     monkeypatch.setattr(HouseholdEpisode, "spec", spec)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
-from eval.kitchen_logs import step_at
 from eval.logs.__main__ import judged_written, left_out
 from eval.logs.annotations import logs_in
 from eval.logs.household_world import conditions_of, judge
@@ -77,11 +76,6 @@ def test_a_list_names_traces_in_several_formats_with_their_truth() -> None:
     assert len(traces) == 40
     named = [bool(trace.extra["truth"]["steps"]) == (trace.extra["truth"]["causes"] != ["none"]) for trace in traces]
     assert sum(named) >= 39
-
-
-def test_the_action_at_a_time_is_the_one_under_way() -> None:
-    assert [step_at([time], ["00:07", "00:20"]) for time in ("00:07", "00:08", "00:30")] == [0, 1, None]
-    assert step_at([], ["00:07"]) is None
 
 
 @pytest.mark.parametrize(

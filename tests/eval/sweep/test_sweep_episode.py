@@ -71,22 +71,16 @@ def test_the_agent_asks_for_help_if_a_brick_lands_on_its_side_again_and_again(mo
 
 @pytest.mark.parametrize("name", ["original", "relations", "replan"])
 def test_other_planners_put_it_right_too(name: str) -> None:
-    found = carried_out_by(name)
+    register("sweep", EvalConfig)
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        settings = settings_of(compose("sweep", [f"planner=[{name}]"]), EvalConfig, "sweep")
+    (controller,) = controllers_of(settings).values()
+    controller.prepare()
+    assert controller.name == name
+    found = run(controller, EPISODES[0])
     assert found.recoveries[0].culprits.keys() == {"green lego"}
     assert found.recoveries[0].right
     assert found.completed
-
-
-def carried_out_by(name: str) -> EpisodeRecord:
-    """The first episode under a planner as it is configured."""
-    register("sweep", EvalConfig)
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        (controller,) = controllers_of(
-            settings_of(compose("sweep", [f"planner=[{name}]"]), EvalConfig, "sweep")
-        ).values()
-    controller.prepare()
-    assert controller.name == name
-    return run(controller, EPISODES[0])
 
 
 def test_the_open_loop_baseline_does_not_recover() -> None:

@@ -2,25 +2,9 @@
 
 import pytest
 
-from nsrecover.belief.objects import MISREAD, OVERLOOKED, after_looks, changed, evidence
-from nsrecover.core.certainty import CERTAINTY
+from nsrecover.belief.objects import MISREAD, OVERLOOKED, after_looks, evidence
 
 GOOD, BAD = evidence(1.0), evidence(0.0)
-
-
-def test_one_look_settles_an_ordinary_verdict_and_two_settle_that_a_plan_is_done() -> None:
-    moved = changed(moved=True)
-    assert CERTAINTY.done < after_looks(moved, [GOOD]) < CERTAINTY.alarm
-    assert after_looks(moved, [GOOD, GOOD]) < CERTAINTY.done
-    assert after_looks(changed(), [GOOD]) < CERTAINTY.done, "what no action has moved"
-
-
-@pytest.mark.parametrize("moved", [True, False])
-def test_an_alarm_takes_two_looks_and_one_that_is_contradicted_more(moved: bool) -> None:
-    before, sure = changed(moved=moved), 1.0 - CERTAINTY.alarm
-    assert CERTAINTY.alarm < after_looks(before, [BAD]) < sure < after_looks(before, [BAD, BAD])
-    assert CERTAINTY.alarm < after_looks(before, [BAD, GOOD])
-    assert after_looks(before, [BAD, GOOD, GOOD]) < CERTAINTY.alarm
 
 
 def test_looks_at_one_scene_tell_less_than_independent_ones() -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from nsrecover import Action, FactScene
 from nsrecover.belief.courses import IncidentKind
-from nsrecover.belief.rates import dead
 from nsrecover.belief.tracker import Tracker
 from nsrecover.core.facts import PLACE, Property
 from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, fact, scene_of
@@ -28,7 +27,6 @@ SCENE = scene_of(CAFE, {"a": "cup", "b": "cup", **dict.fromkeys(("shelf", "machi
 START: State = frozenset({("at", "a", "shelf"), ("at", "b", "shelf")})
 MOVE, BREW = Action("move", ("a", "machine")), Action("brew", ("a",))
 A_PLACE: Property = (PLACE, "a")
-MOVED: State = frozenset({("at", "a", "machine"), ("at", "b", "shelf")})
 
 
 def certainty(of: Tracker, prop: Property) -> float:
@@ -41,38 +39,6 @@ def tracker() -> Tracker:
     found = Tracker(SCENE, START)
     found.saw(FactScene(START))
     return found
-
-
-def kinds(found: Tracker) -> list[IncidentKind]:
-    """What has gone wrong, most likely."""
-    return [each.kind for each in found.best.incidents]
-
-
-def test_an_action_that_is_seen_to_work_is_certain_after_one_look_but_not_certain_enough_for_the_end() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(MOVED))
-    assert 0.998 < certainty(found, A_PLACE) < 0.9995
-    found.saw(FactScene(MOVED))
-    assert certainty(found, A_PLACE) > 0.9995
-
-
-def test_an_action_without_effect_is_believed_after_two_looks() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(START))
-    assert kinds(found) == [IncidentKind.NO_EFFECT]
-    assert certainty(found, A_PLACE) < 0.98
-    found.saw(FactScene(START))
-    assert certainty(found, A_PLACE) > 0.98
-
-
-def test_what_is_not_seen_is_known_as_well_as_the_action_is_reliable() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(frozenset({("at", "b", "shelf")}), {A_PLACE: 0.0}))
-    assert found.best.state == MOVED
-    assert 0.85 < certainty(found, A_PLACE) < 0.95
 
 
 def test_one_lie_about_a_fact_that_is_absent_changes_nothing() -> None:
@@ -113,26 +79,6 @@ def test_a_reading_speaks_against_each_of_many_other_values() -> None:
         before = found.unseen(prop)
         found.saw(FactScene(START, {prop: 0.6}))
         assert found.unseen(prop) == pytest.approx(before / 1.5 / (3 if prop is A_PLACE else 1), rel=0.02)
-
-
-def test_a_change_by_others_is_believed_once_it_is_confirmed() -> None:
-    found, spilled = tracker(), START | {("full", "b")}
-    found.acted(MOVE)
-    shares = []
-    for _ in range(3):
-        found.saw(FactScene((MOVED - START) | spilled - {("at", "a", "shelf")}))
-        shares.append(sum(share for one, share in found.shares() if ("full", "b") in one.state))
-    assert shares[0] < 0.5 < shares[1] < 0.98 < shares[2]
-    assert kinds(found) == [IncidentKind.CHANGED]
-
-
-def test_what_was_hidden_at_first_is_unknown_and_believed_when_it_is_seen() -> None:
-    found = Tracker(SCENE, START)
-    found.saw(FactScene(START, {("full", "a"): 0.0}))
-    assert found.scene().unknown == (("full", "a"),)
-    found.saw(FactScene(START | {("full", "a")}))
-    assert ("full", "a") in found.best.state
-    assert certainty(found, ("full", "a")) > 0.9
 
 
 def test_that_what_was_never_seen_is_absent_is_a_reading_once_an_action_should_have_changed_it() -> None:
@@ -205,31 +151,6 @@ def test_an_action_that_has_failed_in_a_row_is_less_certain_to_have_worked_in_th
     assert at_the_end < usually
 
 
-def test_a_dead_gripper_is_hopeless_by_the_rate_from_before_the_streak() -> None:
-    found, hopeless = tracker(), []
-    for _ in range(5):
-        found.acted(MOVE)
-        found.saw(FactScene(START))
-        found.saw(FactScene(START))
-        hopeless.append(dead(found.streak(MOVE).rate, found.streak(MOVE).failures))
-    assert hopeless == sorted(hopeless)
-    assert hopeless[2] < 0.95 < hopeless[3]
-    found.acted(MOVE)
-    found.saw(FactScene(MOVED))
-    assert found.streak(MOVE).failures == 0
-
-
-def test_a_stopped_action_is_taken_back() -> None:
-    found = tracker()
-    found.acted(MOVE)
-    found.saw(FactScene(START | {("full", "b")}))
-    found.undone()
-    found.saw(FactScene(START | {("full", "b")}))
-    found.saw(FactScene(START | {("full", "b")}))
-    assert found.best.state == START | {("full", "b")}
-    assert kinds(found) == [IncidentKind.CHANGED]
-
-
 def test_what_an_action_that_failed_needs_is_doubted_until_it_is_seen() -> None:
     found, prop = tracker(), ("full", "a")
     found.saw(FactScene(START))
@@ -239,11 +160,3 @@ def test_what_an_action_that_failed_needs_is_doubted_until_it_is_seen() -> None:
     assert doubted > 9 * before
     found.saw(FactScene(START))
     assert found.unseen(prop) < doubted / 20
-
-
-def test_how_often_readings_err_is_learned_by_variable() -> None:
-    found = tracker()
-    for number in range(30):
-        found.saw(FactScene(START | ({("full", "b")} if number % 5 == 0 else set())))
-    found.acted(MOVE)
-    assert found.misread.of("full").mean > 0.05 > 0.02 > found.misread.of("warm").mean

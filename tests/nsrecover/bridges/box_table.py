@@ -1,46 +1,45 @@
-"""A table of boxes that a `SessionCore` hears of, and an ideal robot."""
+"""A scripted world that a `SessionCore` hears of, and a robot that does what it is asked for."""
 
 import json
 import time
 from types import SimpleNamespace
 from typing import Any
 
-import nsrecover
 from nsrecover.bridges.ros2.answers import action_of
 from nsrecover.bridges.ros2.core import SessionCore
-from nsrecover.records.bags.messages import BOXES
-
-SIDE = 0.04
+from nsrecover.core import FactScene
+from nsrecover.records.bags.messages import BOXES, FACTS
+from nsrecover.util.json_data import to_json
+from tests.scenarios import ScriptedWorld
 
 
 def text(**document: Any) -> Any:
     return SimpleNamespace(data=json.dumps(document))
 
 
-class Table:
-    """Boxes that a core hears of, and an ideal robot; `falls` has the numbers of actions after which green falls."""
+class Robot:
+    """Reports to a core, and publishes what is seen until there is an answer."""
 
-    def __init__(self, core: SessionCore, falls: tuple[int, ...] = ()) -> None:
-        self.core, self.falls = core, falls
-        rows = (("red", 0.15), ("green", 0.0), ("blue", -0.15))
-        self.boxes: Any = {n: (0.45, y, SIDE / 2, SIDE, SIDE, SIDE) for n, y in rows}
-        self.done: list[str] = []
-        self.number = 0
-
-    def act(self, action: Any) -> None:
-        named = action_of(SimpleNamespace(**action))
-        scene = nsrecover.geometric().imagination.step(nsrecover.scene_of_boxes(self.boxes), named)
-        self.boxes = {n: tuple(map(float, b)) for n, b in zip(scene.names, scene.boxes, strict=True)}
-        self.done.append(str(named))
-        if len(self.done) in self.falls:
-            self.boxes["green"] = (0.6, 0.25, SIDE / 2, SIDE, SIDE, SIDE)
+    def __init__(self, core: SessionCore, world: ScriptedWorld) -> None:
+        self.core, self.world, self.number = core, world, 0
 
     def tell(self, what: str = "", **fields: Any) -> dict[str, Any]:
-        """Report, and hear of boxes until there is an answer."""
+        """Report, and return the answer."""
         answer = self.core.submit({"reply_to": self.number, "what": what, **fields})
         while not answer.done():
-            self.core.take(BOXES, text(stamp_s=time.time(), boxes=self.boxes))
+            seen = self.world.show("")
+            facts = isinstance(seen, FactScene)
+            document: Any = to_json(seen) if facts else {"boxes": seen}
+            self.core.take(FACTS if facts else BOXES, text(stamp_s=time.time(), **document))
             time.sleep(0.002)
         told: dict[str, Any] = answer.result()
         self.number = told.get("number", self.number)
+        return told
+
+    def carry_out(self, told: dict[str, Any], turns: int = 99) -> dict[str, Any]:
+        """Do what is asked for until a person is asked or it ends; return the last answer."""
+        while (code := told["request"]["code"]) in ("act", "look") and turns:
+            if code == "act":
+                self.world.execute(action_of(SimpleNamespace(**told["request"]["action"])))
+            told, turns = self.tell("observed", not_before=time.time()), turns - 1
         return told

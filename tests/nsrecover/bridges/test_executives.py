@@ -69,8 +69,6 @@ def test_plans_of_plansys2_are_read_and_written() -> None:
 @pytest.mark.parametrize(
     ("text", "words", "expected"),
     [
-        ("stack a b", WORDS, "expected lines like"),
-        ("; nothing", WORDS, "at least one line"),
         ("0: (stac hand a b)", WORDS, "Did you mean 'stack'"),
         ("0: (stack hand a)", WORDS, "expected 3 objects of stack"),
         ("0: (pick hand a table)", WORDS, "fill in Vocabulary"),

@@ -1,17 +1,17 @@
-"""What is read from PDDL is monitored, recovered and explained like any domain: values, roles, hyphens, goals."""
+"""What is read from PDDL is a domain like any: values, roles, goals; `test_laboratory.py` runs sessions in it."""
 
 from pathlib import Path
 
 import pytest
 
 import nsrecover
-from nsrecover import Act, Ask, Done, Look, Plan
+from nsrecover import Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.core import StateFact
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
-from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, UnknownObject
+from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation
 
 LABORATORY, SPINNING = (
     (Path(__file__).parent / "pddl" / f"{name}.pddl").read_text() for name in ("laboratory", "spinning")
@@ -38,37 +38,6 @@ def test_predicates_become_variables_relations_and_static_facts() -> None:
     assert instance.domain.text(goal[2]) == "the cf is not lid open"
 
 
-def test_names_with_hyphens_are_parsed_and_written() -> None:
-    assert str(PLAN[0]) == "open-lid(cf)"
-    assert Plan.parse(str(PLAN)) == PLAN
-
-
-def test_a_session_recovers_from_a_drop() -> None:
-    _, instance, state, goal = laboratory()
-    session = nsrecover.symbolic(instance, goal).session(PLAN, state)
-    done, failed = list[str](), False
-    for _ in range(100):
-        match session.request:
-            case Act(action):
-                unmet = instance.unmet(state, action.operator, action.arguments)
-                assert unmet == []
-                state = instance.apply(state, action.operator, action.arguments)
-                if action.operator == "put-in" and not failed:
-                    state, failed = (state - {("in", "t1", "cf")}) | {("in", "t1", "r1")}, True
-                done.append(str(action))
-                session.observed(state)
-            case Look():
-                session.observed(state)
-            case Ask():
-                raise AssertionError("nobody is there to answer")
-            case _:
-                break
-    assert isinstance(session.request, Done)
-    assert failed
-    assert done.count("put-in(t1, cf)") == 2
-    assert all(instance.atom(state, fact) for fact in goal)
-
-
 def test_a_goal_that_is_no_fact_is_a_predicate_of_its_own() -> None:
     domain = domain_from_pddl(LABORATORY, roles=ROLES)
     either = SPINNING.replace("(spun t1)", "(or (spun t1) (spun t2))")
@@ -81,13 +50,8 @@ def test_a_goal_that_is_no_fact_is_a_predicate_of_its_own() -> None:
 def test_mistakes_are_one_line() -> None:
     _, instance, state, goal = laboratory()
     system = nsrecover.symbolic(instance, goal)
-    for plan, kind, text in (
-        ("open-lidd(cf)", InvalidAction, "Did you mean 'open-lid'"),
-        ("open-lid(centrifuuge)", UnknownObject, "'centrifuuge'"),
-        ("spin(cf, t1)", InvalidAction, "expected an object with 'tube'"),
-    ):
-        with pytest.raises(kind, match=text):
-            system.monitor(Plan.parse(plan), state)
+    with pytest.raises(InvalidAction, match="expected an object with 'tube'"):
+        system.monitor(Plan.parse("spin(cf, t1)"), state)
     with pytest.raises(InvalidObservation, match="static"):
         system.monitor(PLAN, state | {("fits", "t1", "r1")})
     with pytest.raises(InvalidConfiguration, match="Did you mean 'in'"):

@@ -4,25 +4,8 @@ import pytest
 
 import nsrecover
 from nsrecover.core.actions import Action
-from nsrecover.domains.base import (
-    Derived,
-    Effect,
-    Exists,
-    ForAll,
-    Formula,
-    Has,
-    Law,
-    Operator,
-    Parameter,
-    Role,
-    State,
-    StateVariable,
-    absent,
-    both,
-    either,
-    fact,
-)
-from nsrecover.domains.domain import Domain
+from nsrecover.domains.base import Formula, Has, State, absent, both, fact
+from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
@@ -41,63 +24,6 @@ GRAPH = nsrecover.scene_of_boxes(
         "lego": (0.6, -0.2, SIDE / 2, SIDE, SIDE, SIDE),
     }
 )
-
-KITCHEN = Domain.of(
-    "kitchen",
-    StateVariable("closed", ("open", "closed")),
-    StateVariable("running", ("off", "running"), "faucet"),
-    StateVariable("full", ("empty", "full"), "vessel"),
-    StateVariable("dirty", ("clean", "dirty")),
-    Operator(
-        "take",
-        (Parameter("?thing", "movable"),),
-        (
-            absent("full_hand"),
-            # nothing is taken out of a closed thing
-            ForAll("?around", either(absent("inside", "?thing", "?around"), absent("closed", "?around"))),
-        ),
-        (Effect((("holding", "?thing"), ("full_hand",)), (("at", "?thing", "*"),)),),
-    ),
-    Operator(
-        "put",
-        (Parameter("?thing", "movable"), Parameter("?place")),
-        (fact("holding", "?thing"), absent("closed", "?place")),
-        (Effect((("at", "?thing", "?place"),), (("holding", "?thing"), ("full_hand",))),),
-        cost=2.0,
-    ),
-    Operator("open", (Parameter("?door"),), (), (Effect((), (("closed", "?door"),)),)),
-    Operator("run", (Parameter("?faucet", "faucet"),), (), (Effect((("running", "?faucet"),)),)),
-    Operator("inspect", (Parameter("?thing"),)),
-    Derived(
-        "inside",
-        ("?a", "?b"),
-        either(
-            fact("at", "?a", "?b"),
-            Exists("?between", both(fact("at", "?a", "?between"), fact("inside", "?between", "?b"))),
-        ),
-    ),
-    Derived(
-        "under_water",
-        ("?a",),
-        both(
-            Exists("?faucet", fact("running", "?faucet"), "faucet"),
-            Exists("?s", fact("inside", "?a", "?s"), "sink"),
-        ),
-    ),
-    Law(
-        "water fills", Effect((("full", "?v"),), when=fact("under_water", "?v"), for_each=(Parameter("?v", "vessel"),))
-    ),
-    Law("full is clean", Effect(deletes=(("dirty", "?v"),), when=fact("full", "?v"), for_each=(Parameter("?v"),))),
-    relations={"at": Role.LOCATION, "holding": Role.HELD, "full_hand": Role.PLAIN},
-)
-OBJECTS = {
-    "cup": {"movable", "vessel"},
-    "bowl": {"movable", "vessel"},
-    "sink": {"sink"},
-    "tap": {"faucet"},
-    "cupboard": set[str](),
-    "shelf": set[str](),
-}
 
 
 def planned(instance: Instance, state: State, goal: Formula) -> list[Action]:
@@ -126,15 +52,14 @@ def test_the_tabletop_is_planned_for_by_fast_downward(goal: Formula, length: int
 
 
 def test_laws_and_a_predicate_that_refers_to_itself_are_planned_for() -> None:
-    instance = Instance(KITCHEN, {name: frozenset(traits) for name, traits in OBJECTS.items()})
-    state = frozenset(
-        {("at", "cup", "bowl"), ("at", "bowl", "cupboard"), ("closed", "cupboard"), ("dirty", "cup"), ("dirty", "bowl")}
-    )
-    goal = both(fact("full", "cup"), absent("dirty", "cup"), Has("sink", "sink"))
+    instance = household(["mug", "pan", "sink", "faucet", "cabinet"], complete=True, domain=LASTING)
+    state = frozenset({("at", "mug", "pan"), ("at", "pan", "cabinet"), ("dirty", "mug")})
+    goal = both(fact("filled", "mug", "water"), absent("dirty", "mug"), Has("sink", "basin"))
     steps = planned(instance, state, goal)
-    assert Action("open", ("cupboard",)) in steps
-    assert Action("run", ("tap",)) in steps
-    assert [step.operator for step in planned(instance, state, absent("inside", "cup", "cupboard"))] == ["open", "take"]
+    assert Action("open_obj", ("cabinet",)) in steps
+    assert Action("toggle_on", ("faucet",)) in steps
+    taken = planned(instance, state, absent("inside", "mug", "cabinet"))
+    assert [step.operator for step in taken] == ["open_obj", "pick_up"]
 
 
 def test_what_cannot_be_translated_is_refused() -> None:

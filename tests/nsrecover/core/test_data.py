@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import ADVICE, Action, Plan, SceneGraph, SensorFinding, SensorProblem, Trace
+from nsrecover.core import Action, Plan, SceneGraph, Trace
 from nsrecover.errors import InvalidObservation
 
 
@@ -25,25 +25,15 @@ def test_plans_are_read_from_text_and_printed_the_same() -> None:
     assert Action.parse("wait()").arguments == ()
 
 
-def _scene(names: tuple[str, ...], hidden: list[bool] | None = None) -> SceneGraph:
-    count = len(names)
-    return SceneGraph(
-        names,
-        np.eye(count, 4, dtype=np.float32),
-        np.arange(6 * count, dtype=np.float32).reshape(count, 6),
-        np.array([name != "b" for name in names]),
-        None if hidden is None else np.array(hidden),
-    )
-
-
 def test_objects_that_appear_join_every_scene_of_a_course() -> None:
-    expected, observed = _scene(("a", "b")), _scene(("c", "a", "b"))
+    expected = replace(graph(*"ab"), seen=np.array([True, False]))
+    observed = replace(graph(*"cab"), seen=np.array([True, True, False]))
     trace = Trace(Plan.parse("top(a, b)"), (expected, expected)).with_objects_of(observed)
-    for graph in trace.graphs:
-        assert graph.names == ("a", "b", "c")
-        np.testing.assert_array_equal(graph.boxes[2], observed.boxes[0])
-        np.testing.assert_array_equal(graph.boxes[:2], expected.boxes)
-        assert graph.missing.tolist() == [False, True, False]
+    for each in trace.graphs:
+        assert each.names == ("a", "b", "c")
+        np.testing.assert_array_equal(each.boxes[2], observed.boxes[0])
+        np.testing.assert_array_equal(each.boxes[:2], expected.boxes)
+        assert each.missing.tolist() == [False, True, False]
     assert trace.with_objects_of(observed) is trace
 
 
@@ -57,12 +47,3 @@ def test_the_visibility_of_an_object_is_one_of_four() -> None:
     assert [str(scene.doubted(["a"]).visibility(i)) for i in range(2)] == ["unknown", "occluded"]
     with pytest.raises(InvalidObservation, match=r"expected unknown \(4,\)"):
         replace(scene, unknown=np.zeros(3, np.bool_))
-
-
-# -- findings about sensors
-
-
-def test_a_finding_names_the_camera_and_says_what_to_do() -> None:
-    text = str(SensorFinding(SensorProblem.NO_DEPTH, "left", "12 depth readings"))
-    assert text == f"left: 12 depth readings; {ADVICE[SensorProblem.NO_DEPTH]}"
-    assert not str(SensorFinding(SensorProblem.DEPTH_UNIT, "", "depth in millimetres")).startswith(":")

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 import nsrecover
-from nsrecover.domains.entrances import check_goal, check_plan, scene_of
-from nsrecover.domains.household import household
+from nsrecover.domains.entrances import check_goal, scene_of
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, UnknownObject
-from tests.nsrecover.laboratory import GOAL, LABORATORY, PLAN, SCENE
+from tests.nsrecover.laboratory import LABORATORY, SCENE
 
 
 def refused(kind: type[NsrecoverError], text: str, *check: Any) -> None:
@@ -18,14 +17,6 @@ def refused(kind: type[NsrecoverError], text: str, *check: Any) -> None:
         function(*arguments)
     assert text in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_what_is_right_passes() -> None:
-    check_plan(SCENE, PLAN)
-    check_goal(SCENE, [*GOAL, ("hand_free",), ("level", "buffer", "full")])
-    assert SCENE.objects["cf"] == {"centrifuge", "place"}
-    assert scene_of(LABORATORY, {"shelf": ["rack", "place"]}).objects["shelf"] == {"rack", "place"}
-    check_goal(household(["egg", "fridge"]), [("at", "egg", "fridge"), ("closed", "fridge")])
 
 
 @pytest.mark.parametrize(

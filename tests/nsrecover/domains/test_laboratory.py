@@ -10,8 +10,6 @@ from nsrecover import Act, Answer, Ask, Done, Episode, Look, Plan, Stopped
 from nsrecover.core import EpisodeStatus, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
-from nsrecover.serving.reports.build import report_of
-from nsrecover.serving.reports.page import html_of
 from tests.nsrecover import laboratory
 from tests.nsrecover.bridges import test_pddl_monitored as pddl
 
@@ -75,16 +73,3 @@ def test_no_episode_is_completed_while_its_goal_is_false(made: Callable[[], Task
         assert reached or episode.status is EpisodeStatus.ASKED_FOR_HELP, seed
         statuses.append(episode.status)
     assert statuses.count(EpisodeStatus.COMPLETED) >= SEEDS // 2
-
-
-@pytest.mark.parametrize("made", [in_python, from_pddl])
-def test_an_episode_with_a_fault_is_reported(made: Callable[[], Task]) -> None:
-    task = made()
-    for seed in range(SEEDS):
-        episode, _ = run(task, seed)
-        wrong = [record for record in episode.records if record.discrepancy.deviates]
-        if wrong:
-            break
-    page = html_of(report_of(episode, "A tube is spun", domain=task[0].domain))
-    assert wrong
-    assert all(name in page for name in wrong[0].discrepancy.deviating)

@@ -5,24 +5,17 @@ import pytest
 import nsrecover
 from nsrecover.core import Cause, FactScene
 from nsrecover.domains.base import And, Atom, Not, State, absent
-from nsrecover.domains.values import plain, stored
+from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.facts import FactsPerceiver
-from nsrecover.planning.symbolic.solving import solve
-from tests.nsrecover.laboratory import LABORATORY, SCENE, START
+from tests.nsrecover.laboratory import LABORATORY, SCENE
 
 FULL: State = frozenset({("in", "tube 1", "rack")})
 
 
-def test_the_normal_value_has_no_fact() -> None:
-    variables = LABORATORY.variables
-    assert stored(("level", "buffer", "full"), variables) is None
-    assert stored(("level", "buffer", "low"), variables) == ("level", "buffer", "low")
-    assert stored(("open", "cf", "open"), variables) == ("open", "cf")
-    assert stored(("open", "cf", "closed"), variables) is None
-    assert stored(("in", "cf", "closed"), variables) == ("in", "cf", "closed")
+def test_the_normal_value_is_absent_if_another_one_holds() -> None:
     others = tuple(Not(Atom("level", ("?b", value))) for value in ("low", "empty"))
-    assert plain(absent("level", "?b", "full"), variables) == Not(And(others))
+    assert plain(absent("level", "?b", "full"), LABORATORY.variables) == Not(And(others))
 
 
 def test_an_effect_ends_the_other_values() -> None:
@@ -32,12 +25,6 @@ def test_an_effect_ends_the_other_values() -> None:
     assert [[each[2] for each in state if each[0] == "level"] for state in levels] == [[], ["low"], ["empty"]]
     assert SCENE.unmet(levels[2], "dispense", ("buffer", "tube 1")) == [absent("level", "buffer", "empty")]
     assert SCENE.apply(levels[2], "refill", ("buffer",)) == levels[2] - {("level", "buffer", "empty")}
-
-
-def test_the_search_brings_about_a_normal_value() -> None:
-    found = solve(SCENE, START, [SCENE.condition(("level", "buffer", "full"))], familiar=tuple(SCENE.objects))
-    assert [str(step) for step in found.steps] == ["refill(buffer)"]
-    assert not SCENE.holds(START, SCENE.condition(("level", "buffer", "full")))
 
 
 @pytest.mark.parametrize(

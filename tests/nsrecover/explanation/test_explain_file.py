@@ -50,26 +50,13 @@ def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
     assert report["answers"][0]["understood"]
 
 
-@pytest.mark.parametrize(
-    ("question", "parts"),
-    [
-        ("what went wrong?", ("first step", "the pot is filled with wine")),
-        ("what happened to the pot?", ("After the first step", "the pot was filled with wine")),
-        ("what happened to the mug?", ("always as expected",)),
-        ("what did you do about it?", ("pour the pot out into the sink",)),
-        ("why did you move the pot?", ("the pot was filled with wine", "So I had to")),
-        ("why did you not move the mug?", ("I did not move the mug",)),
-        ("where is the egg?", ("in the fridge",)),
-        ("what if you had not moved the pot?", ("while the robot is running",)),
-    ],
-)
-def test_questions_about_a_log_of_facts_are_answered(
-    logs: dict[str, Path], question: str, parts: tuple[str, ...]
-) -> None:
-    (report,) = explain_file(logs["facts"], questions=[question])
+def test_questions_about_a_log_of_facts_are_answered(logs: dict[str, Path]) -> None:
+    asked = ["what happened to the pot?", "what if you had not moved the pot?"]
+    (report,) = explain_file(logs["facts"], questions=asked)
     assert (report["root_cause"], report["objects"]) == ("changed", ["pot"])
-    for part in parts:
-        assert part in report["answers"][0]["text"]
+    happened, supposed = (answer["text"] for answer in report["answers"])
+    assert "the pot was filled with wine" in happened
+    assert "while the robot is running" in supposed
 
 
 def test_a_recording_is_explained_with_the_models() -> None:
@@ -86,6 +73,3 @@ def test_a_file_of_no_known_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
     with pytest.raises(InvalidRecording, match=r"recorded episode \(\.npz\)"):
         explain_file(tmp_path / "image.png")
-    (tmp_path / "new.json").write_text('{"format": "nsrecover episode", "schema": 99}')
-    with pytest.raises(InvalidRecording, match="schema 99"):
-        explain_file(tmp_path / "new.json")

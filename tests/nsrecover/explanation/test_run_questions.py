@@ -7,90 +7,17 @@ from functools import cache
 import pytest
 
 import nsrecover
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.sessions.requests import Answer
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers.questions import EXAMPLES, AnswerValue, QuestionAnswer, ask
 from nsrecover.serving.reports.build import report_of
+from tests.case_files import cases_of
 from tests.nsrecover.explanation.made_episodes import fallen
-from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
+from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, WATER, WATERED, WINE, FactWorld, after
 
-TOWER = {
-    "What task were you doing?": "put the blue cube on the red cube",
-    "how long did this take?": "39 s",
-    "Why did it take so long?": "15 s",
-    "Were there any technical hitches during the task?": "second step",
-    "Was anything dropped or damaged?": "not read",
-    "Why did you put the blue cube first?": "first step of the plan",
-    "Why did you set the white lego aside?": "So I had to set the white lego aside",
-    "Which object did you move first?": ": the blue cube",
-    "How many objects did you move?": "Three objects",
-    "What did you put on the red cube?": "put the blue cube on the red cube",
-    "Did you miss anything?": "Nothing is left",
-    "Did you do a good job?": "completed",
-    "How did you know that the blue cube had moved?": "was compared",
-    "Where did you put the white lego?": "on the table",
-    "Is the blue cube where it should be?": "Yes: As far as it was seen",
-    "is the blue cube on the red cube?": "stood on the red cube",
-    "what's on top of the red cube?": "blue cube is on",
-    "What were you doing when it went wrong?": "put the green die on the blue cube",
-    "Who moved the white lego?": "set the white lego aside",
-    "can I put my hands in there": "emergency stop",
-    "is anything in the gripper?": "holds nothing",
-    "how long until you are done?": "Nothing is left",
-    "who stopped it?": "did not stop",
-    "Do you need any help?": "No help is needed",
-    "How was the error corrected?": "carried out",
-    "what was the last thing you did?": "I put the green die on the blue cube",
-    "How many mistakes did you make?": "One error",
-}
-WINE_IN_THE_POT = {
-    "is the faucet on?": "No: The faucet",
-    "is the pot empty?": "Yes: The pot is empty",
-    "why did you pour the pot out?": "filled with wine",
-    "why did you turn off the faucet?": "fourth step of the plan",
-    "when did you pick up the pot?": "fifth step",
-    "why did you not use the mug?": "did not move the mug",
-    "is it ok to go near the robot?": "emergency stop",
-    "Did you remember to turn off the faucet afterwards?": "I turned off the faucet",
-    "did you switch on the faucet?": "third step",
-    "Did you come across anything unexpected?": "filled with wine",
-    "Can you show me step by step what you did?": "Seven actions",
-    "Have you finished your jobs?": "completed",
-}
-PAN_IS_BROKEN = {
-    "is the pan broken?": "Yes: The pan is broken",
-    "what is broken?": "pan is broken",
-    "What did you do with the cracked egg?": "picked up the egg",
-    "Did you put any egg in the pan?": "No: I did not",
-    "How did you know the egg was cracked?": "the egg was as expected",
-    "why did you break the pan?": "the pan was broken",
-    "Have you encountered anything that I should be aware of?": "the pan is broken",
-    "did anything else happen that you did not tell me": "the pan is broken",
-    "is something still on or hot?": "That is not known. What was read: the pan is broken",
-    "what do I have to do?": "A person is needed",
-    "can you still finish?": "No: The robot stopped",
-    "why have you stopped?": "asked for help",
-    "what's next": "the run is over",
-    "what are you holding?": "holds the egg",
-    "did a person say no?": "no (without a name)",
-}
-STRANGE = (
-    "Why did you water the white lego?",
-    "Why did you not mix the salad?",
-    "What did you pack in the lunch box?",
-    "Did you check if the bag was closed?",
-    "how many calories does it have?",
-    "Can you do that faster?",
-    "How many times has this happened in the past month?",
-    "Could this happen again?",
-    "What happens if you drop the green die?",
-    "why did you turn off the faucet?",
-    "is the stove still on?",
-    "sing me a song",
-)
+CASES = cases_of(__file__)
 
 
 @cache
@@ -117,15 +44,15 @@ def check(episode: Episode, expected: Mapping[str, str]) -> None:
 
 
 def test_questions_about_boxes_are_answered() -> None:
-    check(tower(), TOWER)
+    check(tower(), CASES["tower"])
 
 
 def test_questions_about_facts_are_answered() -> None:
-    check(kitchen(broken=False), WINE_IN_THE_POT)
+    check(kitchen(broken=False), CASES["wine"])
 
 
 def test_questions_about_a_run_that_stopped_are_answered() -> None:
-    check(kitchen(broken=True), PAN_IS_BROKEN)
+    check(kitchen(broken=True), CASES["pan"])
 
 
 def test_every_question_that_is_offered_is_answered() -> None:
@@ -133,7 +60,7 @@ def test_every_question_that_is_offered_is_answered() -> None:
         assert asked(tower(), question.format("blue cube")).understood, question
 
 
-@pytest.mark.parametrize("question", STRANGE)
+@pytest.mark.parametrize("question", CASES["strange"])
 def test_what_the_run_does_not_have_is_not_answered_by_something_else(question: str) -> None:
     answer = asked(tower(), question)
     assert not answer.understood
@@ -144,25 +71,6 @@ def test_another_word_for_an_object_is_its_name() -> None:
     assert asked(kitchen(broken=False), "is the tap on?").text == asked(kitchen(broken=False), "is the faucet on?").text
     assert asked(tower(), "where is the lego?").text == asked(tower(), "where is the white lego?").text
     assert asked(tower(), "where is the cube?").text.startswith("Which cube is meant:")
-
-
-NEGATED = (
-    ("is it finished?", "is it not finished?"),
-    ("is the blue cube on the red cube?", "isn't the blue cube on the red cube?"),
-    ("is the blue cube on the white lego?", "is it not true that the blue cube is on the white lego?"),
-    ("did you move the white lego?", "did you not move the white lego?"),
-    ("did you drop something?", "did you drop nothing?"),
-    ("are you moving?", "are you standing still?"),
-    ("did you stop?", "did you not stop?"),
-    ("do you need help?", "do you not need any help?"),
-)
-
-
-@pytest.mark.parametrize(("question", "denied"), NEGATED)
-def test_yes_and_no_are_those_of_the_proposition(question: str, denied: str) -> None:
-    told = [asked(tower(), each) for each in (question, denied)]
-    assert {each.value for each in told} == {AnswerValue.YES, AnswerValue.NO}
-    assert told[0].text.partition(": ")[2] in told[1].text
 
 
 def test_a_question_with_not_is_answered_without_yes_and_no() -> None:
@@ -187,81 +95,19 @@ def test_safety_is_never_promised_and_danger_never_denied() -> None:
         assert asked(tower(), question).text.startswith("It is not known whether it is safe")
 
 
-def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
-    values = {
-        "did you move the white lego?": AnswerValue.YES,
-        "did you not move the white lego?": AnswerValue.NO,
-        "did a person move the blue cube?": AnswerValue.UNKNOWN,
-        "is it safe to reach in?": AnswerValue.UNKNOWN,
-        "is it dangerous?": AnswerValue.UNKNOWN,
-        "was there a way back?": AnswerValue.YES,
-        "was there a shorter way?": AnswerValue.NO,
-        "was there no shorter way?": AnswerValue.YES,
-        "was there another way?": AnswerValue.UNKNOWN,
-        "where is the white lego?": None,
-    }
-    assert {question: asked(tower(), question).value for question in values} == values
-
-
 def test_a_deed_that_failed_is_no_deed_and_looking_moves_nothing() -> None:
     """ "I picked it up" is said only of what was lifted."""
-    system = nsrecover.symbolic(HOME, WATERED)
-    missed = FactWorld()
-    first = missed.execute
-    calls = list[str]()
-
-    def execute(action: Action) -> None:
-        calls.append(str(action))
-        if len(calls) > 1:
-            first(action)
-
-    missed.execute = execute  # type: ignore[method-assign]
-    episode = nsrecover.RecoveryAgent(system, missed, budget_s=60.0).run(WATER)
+    missed = FactWorld(hook=lambda number, state: START if number == 1 else state)
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), missed, budget_s=60.0).run(WATER)
     told = asked(episode, "did you pick up the pot?")
     assert told.value is AnswerValue.YES
     assert told.text.count("I tried to pick up the pot") == 1
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("who stopped the run?", "did not stop"),
-        ("did nobody stop the run?", "Yes: I did not stop"),
-        ("can you stop now please?", "The run is over"),
-        ("and the white lego?", "white lego"),
-        ("did both the red cube and the violin end up on the table?", "no violin"),
-        ("at what step did things start going south?", "second step"),
-        ("how many errors were there altogether?", "One error"),
-        ("are you sure?", "Yes: The scene was compared"),
-        ("how often did you try to put the green die on the blue cube?", "two times"),
-        ("what was the first thing you did?", "I put the blue cube on the red cube"),
-        ("what did you do after you set the white lego aside?", "I put the blue cube back"),
-        ("why did you move the white lego before the blue cube?", "part of a way back"),
-        ("which objects did you not move?", ": the red cube"),
-        ("how far was the blue cube from its place?", "29 cm"),
-        ("what was step 2 of the plan?", "put the green die on the blue cube"),
-        ("how long did step 1 take?", "11 s"),
-        ("which actions were not in the plan?", "Three actions"),
-        ("what was on the red cube after step 2?", "the white lego was on the red cube"),
-    ],
-)
-def test_further_ways_of_asking(question: str, said: str) -> None:
-    assert said in asked(tower(), question).text
-
-
-def test_a_time_bound_cuts_the_run() -> None:
-    values = {
-        "was the blue cube on the red cube after step 1?": AnswerValue.YES,
-        "was the blue cube on the red cube after step 2?": AnswerValue.NO,
-        "did you move the white lego before you moved the blue cube?": AnswerValue.NO,
-        "did you move the white lego before the error?": AnswerValue.NO,
-        "did you move the white lego after the error?": AnswerValue.YES,
-        "did the second step work at the first attempt?": AnswerValue.NO,
-        "did the first step work?": AnswerValue.YES,
-        "did you move the blue cube more than once?": AnswerValue.YES,
-        "did you move the blue cube after step 7?": AnswerValue.UNKNOWN,
-    }
-    assert {question: asked(tower(), question).value for question in values} == values
+def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
+    """What is not recorded is neither yes nor no, and a time bound cuts the run."""
+    values = {question: asked(tower(), question).value for question in CASES["values"]}
+    assert values == {question: value and AnswerValue(value) for question, value in CASES["values"].items()}
 
 
 def test_no_yes_and_no_no_without_a_record() -> None:
@@ -270,8 +116,6 @@ def test_no_yes_and_no_no_without_a_record() -> None:
     assert asked(seen, "was the pot empty before you picked it up?").value is AnswerValue.YES
     assert asked(seen, "what was in the pot?").text.count("filled with wine") == 1
     assert asked(seen, "is anybody near you?").value is AnswerValue.UNKNOWN
-    for question in ("is it my fault?", "so it's my mistake, is it?", "is it a person's fault?"):
-        assert asked(tower(), question).value is AnswerValue.UNKNOWN
     for question in ("did you break the pan?", "you didn't break anything, did you?", "did somebody break the pan?"):
         assert asked(kitchen(broken=True), question).value is AnswerValue.UNKNOWN
     assert asked(seen, "how sure are you that the faucet is on?").value is AnswerValue.NO
@@ -282,30 +126,23 @@ def test_no_yes_and_no_no_without_a_record() -> None:
     assert ask(episode, ["did you put the green die on the blue cube?"])[0].value is AnswerValue.UNKNOWN
 
 
-def test_what_comes_of_an_answer_is_told_while_it_is_open() -> None:
+def test_a_request_that_is_open_is_answered_about_and_what_comes_of_each_answer() -> None:
     whole = fallen()
     undecided = replace(whole.records[1], fate=Fate.PROPOSED)
     running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
-    told = ask(running, ["what if I say no?", "what will you do if I say yes?", "what happens if I do nothing?"],
-               waits_for="Take this way back?")  # fmt: skip
-    assert "another way" in told[0].text
-    assert "three actions" in told[1].text
-    assert "the run ends" in told[2].text
+    told = {
+        "what if I say no?": "another way",
+        "what will you do if I say yes?": "three actions",
+        "what happens if I do nothing?": "the run ends",
+        "what will you do?": "Nothing before a person has answered",
+        "what should I do now?": "waits for your answer: Take this way back?",
+        "are you moving?": "No: I wait for a person",
+        "how much is left?": "Three actions",
+        "are you done?": "No",
+    }
+    for question, part in told.items():
+        assert part in ask(running, [question], waits_for="Take this way back?")[0].text, question
     assert ask(whole, ["what if I say no?"])[0].text.startswith("No question is open")
-
-
-def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:
-    whole = fallen()
-    undecided = replace(whole.records[1], fate=Fate.PROPOSED)
-    running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
-    asks = ("what will you do?", "what should I do now?", "are you moving?", "how much is left?", "are you done?")
-    told = {question: ask(running, [question], waits_for="Take this way back?")[0].text for question in asks}
-    assert told["what will you do?"].startswith("Nothing before a person has answered")
-    assert "set the white lego aside" in told["what will you do?"]
-    assert "waits for your answer: Take this way back?" in told["what should I do now?"]
-    assert told["are you moving?"].startswith("No: I wait for a person")
-    assert told["how much is left?"].startswith("Three actions")
-    assert told["are you done?"].startswith("No")
 
 
 def test_who_did_it_is_said_only_if_it_is_recorded() -> None:

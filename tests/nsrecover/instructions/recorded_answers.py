@@ -9,7 +9,6 @@ COLA = {"do": "bring", "what": "cola", "from": "fridge", "who": "me"}
 
 ADVERSARIAL: tuple[tuple[str, Clauses], ...] = (
     ("under no circumstances go and fetch, my dear, the cola in the fridge", [COLA]),
-    ("twice my throat begged: do not bring the cola in the fridge", [COLA]),
     ("my throat begged for two cola out of the fridge", [COLA]),
     ("my throat begged for the cola or the milk in the fridge", [COLA]),
     ("my throat begged for the cola unless it is warm in the fridge", [COLA]),
@@ -23,7 +22,6 @@ ADVERSARIAL: tuple[tuple[str, Clauses], ...] = (
     ("the cola never begged to leave the fridge", [COLA]),
     ("if the fridge begs you, out with the cola", [COLA]),
     ("my throat begged for the second cola in the fridge", [COLA]),
-    ("my throat begged for all the cola in the fridge", [COLA]),
     ("my throat begged for the cola instead of the milk in the fridge", [{**COLA, "what": "milk"}]),
     ("my throat begged for the cola in the fridge", [{**COLA, "what": "milk"}]),
     ("my throat begged for the cola in the fridge", [COLA, {"do": "open", "to": "microwave"}]),
@@ -43,8 +41,6 @@ SHOWN: tuple[tuple[str, Clauses, str], ...] = (
 RIGHT: tuple[tuple[str, Clauses, str], ...] = (
     ("my throat begged for the cola in the fridge", [COLA], "bring the cola from the fridge to you"),
     ("mother's tongue is longing: cola, fridge", [COLA], "cola from the fridge"),
-    ("oh how i long for a cola of the fridge", [COLA], "cola from the fridge"),
-    ("what a thirst, the cola in the fridge begs", [COLA], "cola from the fridge"),
     ("charlie's tongue begs the cola, says charlie", [{"do": "bring", "what": "cola", "who": "charlie"}], "to Charlie"),
     (
         "the milk yearns for the fridge",
@@ -60,14 +56,5 @@ RIGHT: tuple[tuple[str, Clauses, str], ...] = (
     ("the fridge begs for sleep", [{"do": "close", "to": "fridge"}], "close the fridge"),
     ("the kitchen begs for your wheels", [{"do": "go", "to": "kitchen"}], "go"),
     ("my longing seeks charlie", [{"do": "find", "who": "charlie"}], "Charlie"),
-    (
-        "the sink yearns for the spoon",
-        [{"do": "put", "what": "spoon", "to": "sink"}],
-        "put the spoon in the sink",
-    ),
-    ("a longing for the apple troubles me", [{"do": "bring", "what": "apple", "who": "me"}], "apple"),
-    ("the apple shall meet the sink", [{"do": "put", "what": "apple", "to": "sink"}], "apple in the sink"),
-    ("my lips beg for the milk", [{"do": "bring", "what": "milk", "who": "me"}], "the milk to you"),
-    ("the spoon dreams of the sink", [{"do": "put", "what": "spoon", "to": "sink"}], "spoon in the sink"),
 )
 """Sentences that the grammar does not read, and what is asked for agreement."""

@@ -29,19 +29,21 @@ WORDS = re.findall(
     ("sentence", "word"),
     [
         ("bring me the thing on top of the bowl", "bowl"),
-        ("bring me the cola next to the banana", "banana"),
-        ("put the apple behind the sofa", "behind"),
-        ("tell me the biggest object on the kitchen table", "biggest"),
-        ("take the person wearing a blue blouse to the kitchen", "blouse"),
-        ("guide the lady in the living room to the kitchen", "lady"),
-        ("tell me how many ladies are in the kitchen", "ladies"),
         ("bring me an apple but not the green one", "not the green one"),
-        ("bring me another apple", "another"),
         ("fetch the apple on the newspaper", "newspaper"),
         ("bring the banana to the teddy bear", "teddy bear"),
         ("tell ashley why the sky is blue", "why the sky is blue"),
         ("tell me the colour of the mug", "colour"),
-        ("guide the person with the left hand up to the sofa", "hand"),
+        ("bring me the apple if it is ripe", "if it is ripe"),
+        ("tell me which door is open", "which door is open"),
+        ("fetch the apple and toss it on the sofa", "toss"),
+        ("give the banana to charlie and the apple", "apple"),
+        ("bring me an apple except the one in the fridge", "except"),
+        ("there is a banana on the desk. bring me the milk", "banana"),
+        ("bring a pear to each person in the kitchen", "several people"),
+        ("how many clean spoons are on the desk?", "clean"),
+        ("move the desk lamp", "desk lamp"),
+        ("put all cookies on the desk", "all cookies"),
     ],
 )
 def test_words_that_no_skill_serves_are_named(sentence: str, word: str) -> None:
@@ -73,6 +75,12 @@ def test_the_two_sides_of_a_gesture_are_two_poses() -> None:
         assert isinstance(plan, TaskPlan)
         stages.append(plan.task.stages)
     assert stages[0] != stages[1]
+
+
+@pytest.mark.parametrize("answer", ["I meant charlie", "no, to charlie"])
+def test_what_was_given_to_another_person_is_asked_back(answer: str) -> None:
+    status, places = _after("bring the banana to ashley", answer, "yes")
+    assert (status, places["banana"]) == (OutcomeStatus.DONE, "charlie")
 
 
 def _after(sentence: str, *answers: str) -> tuple[OutcomeStatus, dict[str, str]]:
@@ -122,21 +130,6 @@ def test_no_feedback_raises_and_none_but_a_yes_agrees(words: list[str]) -> None:
     reply = read_reply(answer)
     agrees = reply.attitude is Attitude.YES and not reply.rest
     assert not agrees or not {"not", "wrong"} & set(answer.replace(",", " ").split())
-
-
-def test_what_was_given_to_another_person_is_asked_back() -> None:
-    world = drawn_world(HOME, 3, None, ["banana"], {"banana": "sofa"})
-    agent = ServiceAgent(UNDERSTANDING, world, ScriptedOperator(["I meant charlie", "yes"]), feedback=True)
-    assert agent.run("bring the banana to ashley").status is OutcomeStatus.DONE
-    assert world.objects["banana"] == "charlie"
-
-
-def test_a_correction_may_name_another_person() -> None:
-    world = drawn_world(HOME, 3, None, ["banana"], {"banana": "sofa"})
-    agent = ServiceAgent(UNDERSTANDING, world, ScriptedOperator(["no, to charlie", "yes"]), feedback=True)
-    task = agent.run("bring the banana to ashley").task
-    assert task is not None
-    assert task.stages[-1].goal == (("at", "banana", "charlie"),)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.testing.simulated_home import drawn_world
 from tests.nsrecover.instructions.recorded_answers import ADVERSARIAL, COLA, RIGHT, SHOWN, Clauses
+from tests.nsrecover.instructions.test_open_nouns import Operator
 
 HOME = load_home("apartment")
 STORY = "my throat begged for the cola in the fridge"
@@ -36,21 +37,6 @@ class Model:
         if self.text is None:
             raise ModelFailure("no answer")
         return Completion(self.text)
-
-
-class Operator:
-    """Gives one answer to everything, and remembers the questions."""
-
-    def __init__(self, answer: str) -> None:
-        self.answer, self.asked = answer, list[str]()
-
-    def tell(self, text: str) -> None:
-        """Hear it."""
-
-    def ask(self, question: str) -> str:
-        """The answer."""
-        self.asked.append(question)
-        return self.answer
 
 
 def understanding(answer: object) -> Understanding:
@@ -108,7 +94,7 @@ def test_what_no_skill_serves_stays_refused(sentence: str) -> None:
 
 @pytest.mark.parametrize(("answer", "moved"), [("yes", True), ("no", False), ("", False)])
 def test_nothing_is_done_before_the_operator_agrees(answer: str, moved: bool) -> None:
-    world, operator = drawn_world(HOME, 1, None, [], {"cola": "fridge"}), Operator(answer)
+    world, operator = drawn_world(HOME, 1, None, [], {"cola": "fridge"}), Operator(*[answer] * 9)
     outcome = ServiceAgent(understanding(MEANT), world, operator).run(STORY)
     assert (outcome.status is OutcomeStatus.DONE) == moved
     assert (world.objects["cola"] == "operator") == moved

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nsrecover.domains.service.home_file import home_of, load_home
-from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.commands import readings
-from nsrecover.language.meaning import ConstraintKind, Reading
+from nsrecover.language.meaning import Reading
 
 UNDERSTANDING = Understanding(load_home("apartment"))
 
@@ -18,8 +17,6 @@ UNDERSTANDING = Understanding(load_home("apartment"))
     ("sentence", "goals"),
     [
         ("fetch me the remote control that is on the desk", [("at", "remote control", "operator")]),
-        ("could you carry the stapler to the desk", [("at", "stapler", "desk")]),
-        ("robot please fetch me the hiking boots from the bedroom", [("at", "hiking boots", "operator")]),
         ("grab the apple lanyard", [("holding", "apple lanyard")]),
         ("go next to the sofa", [("at", "robot", "sofa")]),
         ("walk to the kitchen and then into the bedroom", [("at", "robot", "kitchen"), ("at", "robot", "bedroom")]),
@@ -30,14 +27,10 @@ UNDERSTANDING = Understanding(load_home("apartment"))
         ("there is a stapler on the desk can you take it to the kitchen table", [("at", "stapler", "kitchen table")]),
         ("take the stapler and place it in the drawer of the bedroom", None),
         ("john follow me to the kitchen", [("followed", "operator")]),
-        ("would you mind putting the stapler on the desk", [("at", "stapler", "desk")]),
         ("first greet alex, and after that open the fridge", [("beside", "alex"), ("open", "fridge")]),
-        ("the stapler is broken, throw it away", [("at", "stapler", "trash bin")]),
         ("robin is in the study, follow him to the kitchen", [("followed", "robin")]),
         ("i'm thirsty. my watch, please", [("at", "watch", "operator")]),
-        ("take the apple and the pear and put them in the sink", [("at", "apple", "sink"), ("at", "pear", "sink")]),
         ("pick up robin in the study and lead him to the entrance", [("guided", "robin")]),
-        ("not on the desk; do not put my watch on the desk, put it on the dresser", None),
         ("do not put my watch on the desk, put it on the dresser", [("at", "watch", "dresser")]),
     ],
 )
@@ -51,13 +44,6 @@ def test_it_leads_to_its_goals(sentence: str, goals: list[tuple[str, ...]] | Non
     assert [goal for goal in told if goal in goals] == goals
 
 
-def test_a_noun_that_no_home_knows_is_looked_for_and_noted() -> None:
-    plan = UNDERSTANDING.plan("bring me the stapler from the desk")
-    assert isinstance(plan, TaskPlan)
-    assert "find the stapler at the desk" in plan.text()
-    assert any("stapler" in note for note in plan.task.notes)
-
-
 @pytest.mark.parametrize(
     ("sentence", "word", "code"),
     [
@@ -66,18 +52,12 @@ def test_a_noun_that_no_home_knows_is_looked_for_and_noted() -> None:
         ("move a bit to the left", "a bit", RefusalCode.NO_SKILL),
         ("connect the stapler to the lamp", "connect", RefusalCode.NO_SKILL),
         ("check if the fridge is cold", "cold", RefusalCode.NO_SKILL),
-        ("drive slowly to the kitchen", "slowly", RefusalCode.NO_SKILL),
-        ("put the apple next to the lamp", "next to the lamp", RefusalCode.NO_SKILL),
         ("go to the left of the sofa", "left of the sofa", RefusalCode.NO_SKILL),
-        ("follow the guest with the green scarf", "green scarf", RefusalCode.NO_SKILL),
         ("bring me the second apple", "second", RefusalCode.NO_SKILL),
-        ("bring me the biggest stapler", "biggest", RefusalCode.NO_SKILL),
-        ("bring me another stapler", "another", RefusalCode.NO_SKILL),
         ("open the jam jar", "jam jar", RefusalCode.NO_SKILL),
         ("carry the sofa to the kitchen", "sofa", RefusalCode.NO_SKILL),
         ("the fridge is in the corner", "nothing to do", RefusalCode.NO_SKILL),
         ("follow dave to the kitchen", "dave", RefusalCode.UNKNOWN_NAME),
-        ("bring me three staplers", "three", RefusalCode.NOT_UNDERSTOOD),
         ("bring me a guide", "guide", RefusalCode.UNKNOWN_NAME),
     ],
 )
@@ -98,17 +78,6 @@ def test_where_something_is_or_goes_is_asked_if_it_may_be_both() -> None:
     clear = UNDERSTANDING.task(f"{question_sentence} and bring it to me")
     assert isinstance(clear, Task)
     assert clear.stages[-1].goal == (("at", "stapler", "operator"),)
-
-
-def test_constraints_are_part_of_what_is_understood() -> None:
-    _, read = next(
-        readings("slowly take the small mug near the sofa to the sink", UNDERSTANDING.lexicon, UNDERSTANDING.vocabulary)
-    )
-    assert isinstance(read, Reading)
-    (clause,) = read.clauses
-    assert clause.thing is not None
-    kinds = {each.kind for each in (*clause.constraints, *clause.thing.constraints)}
-    assert kinds == {ConstraintKind.MANNER, ConstraintKind.SIZE, ConstraintKind.RELATION}
 
 
 def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:
@@ -143,22 +112,6 @@ def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal)
     if goal is not None:
         assert isinstance(found, Task)
         assert goal in found.stages[0].goal
-
-
-@pytest.mark.parametrize(
-    ("sentence", "word"),
-    [
-        ("bring me the apple if it is ripe", "if it is ripe"),
-        ("bring me the apple until tomorrow", "until"),
-        ("tell me which door is open", "which door is open"),
-        ("fetch the apple and toss it on the sofa", "toss"),
-        ("give the banana to charlie and the apple", "apple"),
-    ],
-)
-def test_words_that_fit_nowhere_are_named(sentence: str, word: str) -> None:
-    found = UNDERSTANDING.task(sentence)
-    assert isinstance(found, Refusal), found
-    assert word in found.text
 
 
 @pytest.mark.parametrize("sentence", ["bring me three boots", "look for the boots", "take the shell"])

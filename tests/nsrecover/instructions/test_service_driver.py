@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from eval.instructions.episodes import ScriptedOperator
 from nsrecover import Action, Plan, symbolic
 from nsrecover.core import Episode
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look
@@ -75,16 +76,6 @@ class Watching(Supervisor):
         return Answer.NO
 
 
-class Silent:
-    """An operator who says nothing."""
-
-    def tell(self, text: str) -> None:
-        pass
-
-    def ask(self, question: str) -> str:
-        return ""
-
-
 def bare_loop(world: NotedHome, approve: bool) -> Episode[Any]:
     """The first stage by the loop of the documentation."""
     task = UNDERSTANDING.task(SENTENCE, {})
@@ -132,7 +123,9 @@ def bare_loop(world: NotedHome, approve: bool) -> Episode[Any]:
 def test_a_stage_is_carried_out_as_the_session_says(acts: Mapping[int, str], approve: bool, why: str | None) -> None:
     own, other = NotedHome(acts), NotedHome(acts)
     expected = bare_loop(own, approve)
-    agent = ServiceAgent(UNDERSTANDING, other, Silent(), attempts=1, supervisor=Watching(other, approve))
+    agent = ServiceAgent(
+        UNDERSTANDING, other, ScriptedOperator([""] * 9), attempts=1, supervisor=Watching(other, approve)
+    )
     _, episode = agent.run(SENTENCE).episodes[0]
     assert other.log[: len(own.log)] == own.log
     assert (episode.status, episode.why) == (expected.status, expected.why)

@@ -33,8 +33,3 @@ def test_a_command_is_carried_out_in_the_fast_home_and_logged(tmp_path):
 def test_what_is_not_done_exits_with_1():
     assert run("ignore the plan and open the front door").exit_code == 1
     assert run("paint the wall", "--plan").exit_code == 1
-
-
-def test_a_home_that_does_not_exist_is_a_clear_error():
-    with pytest.raises(InvalidConfiguration, match="Did you mean 'apartment'"):
-        CliRunner().invoke(app, ["tell", "go to the kitchen", "--yes", "--home", "appartment"], catch_exceptions=False)

@@ -5,7 +5,7 @@ import pytest
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.choosing import task_text
-from nsrecover.instructions.task import Refusal, Task, TaskQuestion
+from nsrecover.instructions.task import Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 HOME = load_home("apartment")
@@ -30,6 +30,9 @@ DONE = {
     "set a spoon on the dining table for jordan": "put the spoon on the dining table",
     "bring me the lemon instead of the pear": "bring the lemon to you",
     "get me the, the lemon": "bring the lemon to you",
+    "put both mugs in the dishwasher": "put the red mug in the dishwasher and put the blue mug in the dishwasher",
+    "tell ashley and charlie that dinner is ready": "tell Ashley: dinner is ready and tell Charlie: dinner is ready",
+    "ask charlie where the milk is": "ask where the milk is",
 }
 FRAMES = (
     "might you {}", "would somebody {}", "i was wondering if you might {}", "it would be lovely if you would {}",
@@ -60,14 +63,8 @@ ASKED = (
     "bring me the thing",
     "find jordan and morgan and bring her to the sofa",
     "move the pear",
+    "I want the banana on the desk",
 )
-REFUSED = {
-    "bring me the ripest pear": "ripest",
-    "bring a pear to each person in the kitchen": "several people",
-    "how many clean spoons are on the desk?": "clean",
-    "toss the lemon onto the sofa": "onto the sofa",
-    "move the desk lamp": "desk lamp",
-}
 NOTED = {
     "put the lemon on the fridge": "not on it",
     "hand me those lemons": "how many",
@@ -116,13 +113,6 @@ def test_what_is_not_commanded_is_not_done(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ASKED)
 def test_what_may_mean_several_things_is_asked(sentence: str) -> None:
     assert isinstance(ROBOT.task(sentence), TaskQuestion)
-
-
-@pytest.mark.parametrize("sentence", REFUSED)
-def test_what_is_not_served_is_named(sentence: str) -> None:
-    found = ROBOT.task(sentence)
-    assert isinstance(found, Refusal)
-    assert REFUSED[sentence] in found.text
 
 
 @pytest.mark.parametrize("sentence", NOTED)

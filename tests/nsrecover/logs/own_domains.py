@@ -1,4 +1,4 @@
-"""Three domains that no part of the library knows, for the logs of own_domains.json."""
+"""Two domains that no part of the library knows, for the logs of own_domains.json."""
 
 from nsrecover.domains import (
     Derived,
@@ -76,29 +76,6 @@ PACKING = Domain.of(
     relations=RELATIONS,
 )
 
-LABORATORY = Domain.of(
-    "laboratory",
-    *(Kind("tube", frozenset({"item"})), Kind("flask", frozenset({"item"})), Kind("rack", frozenset({"place"}))),
-    *(Kind("centrifuge", frozenset({"place", "lidded"})), Kind("incubator", frozenset({"place", "lidded"}))),
-    StateVariable("open", ("closed", "open"), "lidded"),
-    StateVariable("spun", ("mixed", "spun"), "tube"),
-    StateVariable("warm", ("cold", "warm"), "flask"),
-    *(
-        take("take"),
-        put("put"),
-        change("open-lid", "lidded", None, "open"),
-        change("close-lid", "lidded", "open", None),
-    ),
-    Operator(
-        "spin",
-        (Parameter("?tube", "tube"), Parameter("?centrifuge", "centrifuge")),
-        (fact("in", "?tube", "?centrifuge"), absent("open", "?centrifuge")),
-        (Effect(adds=(("spun", "?tube"),)),),
-    ),
-    *(HAND_FREE, OPEN_BOX),
-    relations=RELATIONS,
-)
-
 GARDEN = Domain.of(
     "garden",
     *(Kind("can", frozenset({"item"})), Kind("seedling", frozenset({"item"})), Kind("trowel", frozenset({"item"}))),
@@ -123,4 +100,4 @@ GARDEN = Domain.of(
     relations=RELATIONS,
 )
 
-DOMAINS = {domain.name: domain for domain in (PACKING, LABORATORY, GARDEN)}
+DOMAINS = {domain.name: domain for domain in (PACKING, GARDEN)}

@@ -48,15 +48,3 @@ def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
     assert "dropped the jug" in lay
     assert "pick_up(jug)" not in lay
     assert "pick_up(jug)" in engineer
-
-
-def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:
-    for arguments, words in (
-        ((str(path), "--audience", "poet"), "expected an audience"),
-        ((str(tmp_path / "episode.npz"),), "episode.npz"),
-        ((str(tmp_path / "none.json"),), "expected a log at"),
-    ):
-        done = explain(*arguments)
-        assert done.code == 2
-        assert words in done.err
-        assert len(done.err.strip().splitlines()) == 1

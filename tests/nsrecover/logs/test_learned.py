@@ -122,14 +122,9 @@ def test_an_action_that_changes_nothing_is_still_a_step_of_the_plan() -> None:
 (grip a tray)
 3:
 (seat a slot)
-
-Plan Validation details
------------------------
 Checking next happening (time 1)
-
 Checking next happening (time 2)
 Adding (holding a)
-
 Checking next happening (time 3)
 Deleting (holding a)
 Adding (in a slot)

@@ -1,4 +1,4 @@
-"""Logs of a packing station, a laboratory and a garden, each in a domain of its own."""
+"""Logs of a packing station and a garden, each in a domain of its own."""
 
 import json
 from pathlib import Path

@@ -20,39 +20,27 @@ def explained(kind: str, names: dict[str, str]) -> Finding:
     return replace(explanation.finding, reason=explanation.open_question)
 
 
-@pytest.mark.parametrize("names", [{}, {"orange": "apple", "lemon": "tomato"}])
-def test_a_missed_grasp_after_a_put_without_a_line(names: dict[str, str]) -> None:
-    found = explained("LOST_PUT", names)
-    assert (found.cause, found.times) == (RootCause.MISSED_GRASP, ("00:24",))
-    assert found.objects[0] == names.get("lemon", "lemon")
+KINDS = {
+    "LOST_PUT": ({"orange": "apple", "lemon": "tomato"}, RootCause.MISSED_GRASP, ("00:24",), ("lemon",)),
+    "RUNNING": ({"bread slice": "potato slice"}, RootCause.WRONG_ORDER, ("00:03", "00:11"), ("toaster", "bread slice")),
+    "BLOCKED": ({"plate": "bowl"}, RootCause.BLOCKED, ("00:05",), ("pot", "plate")),
+    "HAND_OCCUPIED": ({"tomato": "apple"}, RootCause.MISSING_STEP, ("00:11",), ("knife", "coffee machine")),
+    "OCCUPIED_PAN": ({"tomato": "potato"}, RootCause.OCCUPIED, ("00:05",), ("pan", "tomato")),
+}
+"""Kind -> other names, and what is found: a grasp that is missed after a put without a line, a machine that runs and
+takes nothing, what lies on a dish and in the way, a hand that holds the knife, what is left in the pan.
+"""
 
 
-@pytest.mark.parametrize("names", [{}, {"bread slice": "potato slice"}])
-def test_a_running_machine_takes_nothing(names: dict[str, str]) -> None:
-    found = explained("RUNNING", names)
-    assert found.cause is RootCause.WRONG_ORDER
-    assert found.times == ("00:03", "00:11")
-
-
-@pytest.mark.parametrize("names", [{}, {"tomato": "potato"}])
-def test_what_lies_in_the_pan_does_not_belong_to_the_meal(names: dict[str, str]) -> None:
-    found = explained("OCCUPIED_PAN", names)
-    assert found.kind is FailureKind.PLANNING
-    assert found.objects == ("pan", names.get("tomato", "tomato"))
-
-
-@pytest.mark.parametrize("names", [{}, {"plate": "bowl"}])
-def test_what_lies_on_a_dish_is_in_the_way(names: dict[str, str]) -> None:
-    found = explained("BLOCKED", names)
-    assert (found.cause, found.times[0]) == (RootCause.BLOCKED, "00:05")
-    assert found.objects == ("pot", names.get("plate", "plate"))
-
-
-@pytest.mark.parametrize("names", [{}, {"tomato": "apple"}])
-def test_a_hand_that_holds_the_knife_takes_nothing_else(names: dict[str, str]) -> None:
-    found = explained("HAND_OCCUPIED", names)
-    assert (found.cause, found.times) == (RootCause.MISSING_STEP, ("00:11",))
-    assert "knife" in found.objects
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("renamed", [False, True])
+def test_the_cause_is_found_whatever_things_are_called(kind: str, renamed: bool) -> None:
+    others, cause, times, objects = KINDS[kind]
+    names = others if renamed else {}
+    found = explained(kind, names)
+    assert (found.cause, found.times) == (cause, times)
+    assert found.objects == tuple(names.get(each, each) for each in objects)
+    assert (found.kind is FailureKind.PLANNING) == (kind in ("BLOCKED", "OCCUPIED_PAN"))
 
 
 @pytest.mark.parametrize("names", [{}, {"pear": "ball"}])

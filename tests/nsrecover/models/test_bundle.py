@@ -28,36 +28,14 @@ def test_loading_gives_the_same_parameters_settings_and_answers(saved: tuple[Bun
     assert bundle.state_dict().keys() == again.state_dict().keys()
     for name, value in bundle.state_dict().items():
         assert torch.equal(value, again.state_dict()[name]), name
-    rng = np.random.default_rng(0)
-    crops = rng.integers(0, 255, (3, 64, 64, 3), dtype=np.uint8)
+    crops = np.random.default_rng(0).integers(0, 255, (3, 64, 64, 3), dtype=np.uint8)
     np.testing.assert_array_equal(bundle.embed(crops), again.embed(crops))
-    visual, boxes = bundle.embed(crops), rng.uniform(0.1, 0.5, (3, 6)).astype(np.float32)
-    for ours, theirs in zip(
-        bundle.predict(visual[None], boxes[None], [0], [0], [1]),
-        again.predict(visual[None], boxes[None], [0], [0], [1]),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_array_equal(
-        bundle.same(visual, boxes, visual[::-1], boxes[::-1]), again.same(visual, boxes, visual[::-1], boxes[::-1])
-    )
-    np.testing.assert_array_equal(bundle.free_box(boxes[None], [1]), again.free_box(boxes[None], [1]))
 
 
-def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidCheckpoint, match=r"found no config\.json"):
-        Bundle.load(tmp_path / "nowhere")
-
-
-def test_a_damaged_weights_file_is_refused(saved: tuple[Bundle, Path]) -> None:
-    weights = saved[1] / WEIGHTS
-    weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(InvalidCheckpoint, match="damaged"):
-        Bundle.load(saved[1])
-
-
-def test_damaged_settings_are_refused(saved: tuple[Bundle, Path]) -> None:
-    (saved[1] / CONFIG).write_text('{"format": 2, "feature')
+@pytest.mark.parametrize("name", [WEIGHTS, CONFIG])
+def test_a_damaged_file_is_refused(saved: tuple[Bundle, Path], name: str) -> None:
+    data = (saved[1] / name).read_bytes()
+    (saved[1] / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(InvalidCheckpoint, match="damaged"):
         Bundle.load(saved[1])
 
@@ -86,6 +64,5 @@ def test_a_shipped_checkpoint_is_loaded_by_name() -> None:
     assert sensed.config == Bundle.load().config
     assert exact.config.sensors != sensed.config.sensors
     assert set(sensed.config.sensors) == {"clean", "d435", "harsh", "stereo", "tof"}
-    assert sensed.threshold == 0.5
     with pytest.raises(InvalidCheckpoint, match=r"found no config.json in tabletop_sensor;"):
         Bundle.load("tabletop_sensor")

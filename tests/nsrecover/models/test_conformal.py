@@ -23,24 +23,14 @@ def test_the_false_alarm_rate_is_at_most_alpha_on_average(alpha: float) -> None:
     assert np.mean(rates) > 0.5 * alpha
 
 
-def test_too_few_scores_promise_nothing_and_raise_no_alarm() -> None:
-    assert conformal_threshold(lowest([0.9, 0.2]), 2, 0.01) == 0.0
-
-
-def test_a_checkpoint_promises_what_it_was_calibrated_for() -> None:
-    bundle = Bundle()
-    bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
-    assert bundle.threshold_for(0.05) == pytest.approx(0.04)
-    with pytest.raises(InvalidCheckpoint, match="at least 999 successful steps"):
-        bundle.threshold_for(0.001)
-
-
 def test_load_takes_the_rate(tmp_path) -> None:
     bundle = Bundle()
     bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
     bundle.save(tmp_path)
     assert load(tmp_path).model.bundle.threshold == 0.5
     assert load(tmp_path, alpha=0.05).model.bundle.threshold == pytest.approx(0.04)
+    with pytest.raises(InvalidCheckpoint, match="at least 999 successful steps"):
+        load(tmp_path, alpha=0.001)
 
 
 def scores(rng: np.random.Generator, count: int, shift: float = 0.0) -> list[float]:

@@ -51,10 +51,7 @@ class Exported:
     def check_transition(self, bundle: Bundle, scenes: int, objects: int) -> None:
         arrays = random_scenes(bundle, scenes, objects)
         box, feature = self.run("transition", arrays)
-        # the file has the network alone, without what is done for objects beyond the trained sizes
-        network = copy(bundle)
-        network.config = replace(bundle.config, trained_sides_m=(0.0, 10.0))
-        expected = network.predict(*arrays.values())
+        expected = network_of(bundle).predict(*arrays.values())
         assert box.shape == (scenes, 6)
         np.testing.assert_allclose(box, expected[0], rtol=0, atol=TOLERANCE)
         np.testing.assert_allclose(feature, expected[1], rtol=0, atol=TOLERANCE)
@@ -63,10 +60,15 @@ class Exported:
         arrays = random_pairs(bundle, pairs)
         (probability,) = self.run("discriminator", arrays)
         assert probability.shape == (pairs,)
-        network = copy(bundle)  # as for the transition
-        network.config = replace(bundle.config, trained_sides_m=(0.0, 10.0))
-        np.testing.assert_allclose(probability, network.same(*arrays.values()), rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(probability, network_of(bundle).same(*arrays.values()), rtol=0, atol=TOLERANCE)
         return probability
+
+
+def network_of(bundle: Bundle) -> Bundle:
+    """The network alone, as in the files, without what is done for objects beyond the trained sizes."""
+    network = copy(bundle)
+    network.config = replace(bundle.config, trained_sides_m=(0.0, 10.0))
+    return network
 
 
 def random_features(rng: np.random.Generator, *shape: int) -> np.ndarray:

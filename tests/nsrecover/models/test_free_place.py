@@ -85,16 +85,6 @@ def test_the_nearest_place_is_exact(table: Proposer, gap_m: float) -> None:
     assert full > 0 or gap_m == 0
 
 
-def test_out_of_reach_leads_to_the_edge_of_the_reach_or_of_the_workspace() -> None:
-    none = np.zeros((0, 6), np.float32)
-    beyond = np.array([0.3, 0.4, 0.025, SIDE, SIDE, SIDE], np.float32)  # 0.5 from the base; the reach ends at 0.33
-    np.testing.assert_allclose(nearest_free_place(beyond, none, NARROW, 0.0)[:2], [0.198, 0.264], atol=1e-4)
-    within = np.array([0.06, 0.08, 0.025, SIDE, SIDE, SIDE], np.float32)  # 0.1 from the base; the reach begins at 0.2
-    np.testing.assert_allclose(nearest_free_place(within, none, NARROW, 0.0)[:2], [0.12, 0.16], atol=1e-4)
-    off = np.array([1.0, 0.1, 0.025, SIDE, SIDE, SIDE], np.float32)
-    np.testing.assert_allclose(nearest_free_place(off, none, WIDE, 0.0)[:2], [0.725, 0.1], atol=1e-4)
-
-
 def test_the_check_never_passes_a_place_that_collides() -> None:
     rng = np.random.default_rng(5)
     replaced = kept = 0
@@ -127,10 +117,6 @@ def test_the_largest_gap_that_there_is_room_for_is_kept() -> None:
     assert not is_free(found, walls, WIDE, 0.03)
 
 
-def test_a_full_table_has_no_place() -> None:
-    lid = np.array([[0.525, 0.0, 0.05, 0.45, 0.7, 0.1]], np.float32)
-    box = np.array([0.5, 0.0, 0.15, SIDE, SIDE, SIDE], np.float32)
-    assert nearest_free_place(box, lid, WIDE, 0.0) is None
-    assert find_free_place(WIDE, box, lid) is None
-    small = Proposer(workspace=(0.5, 0.0, 0.54, 0.04))  # the object does not fit on it
-    assert nearest_free_place(box, lid[:0], small, 0.0) is None
+def test_where_an_object_does_not_fit_there_is_no_place() -> None:
+    box, small = np.array([0.5, 0.0, 0.15, SIDE, SIDE, SIDE], np.float32), Proposer(workspace=(0.5, 0.0, 0.54, 0.04))
+    assert find_free_place(small, box, np.zeros((0, 6), np.float32)) is None

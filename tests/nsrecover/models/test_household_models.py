@@ -24,18 +24,14 @@ def test_it_is_loaded_by_its_name_and_is_small() -> None:
     assert size <= 20e6
 
 
-def test_demonstrated_durations_are_the_costs() -> None:
-    learned = nsrecover.load("household")
-    models = replace(learned.models, config=HouseholdConfig(durations={"pick_up": 7.5}))
-    home = household(["countertop", "pot"], complete=True)
-    assert replace(learned, models=models).system(home).domain.operators["pick_up"].cost == 7.5
-
-
-def test_it_is_saved_and_loaded_with_its_signs(tmp_path: Path) -> None:
-    models = nsrecover.load("household").models
+def test_durations_and_signs_are_saved_and_demonstrated_durations_are_the_costs(tmp_path: Path) -> None:
     sign = Sign("running_water", "running", "faucet", 0.95, 0.01)
-    replace(models, config=HouseholdConfig(signs=(sign,))).save(tmp_path)
-    assert nsrecover.load(tmp_path, domain=HOUSEHOLD).models.config.signs == (sign,)
+    config = HouseholdConfig(signs=(sign,), durations={"pick_up": 7.5})
+    replace(nsrecover.load("household").models, config=config).save(tmp_path)
+    learned = nsrecover.load(tmp_path, domain=HOUSEHOLD)
+    assert learned.models.config.signs == (sign,)
+    home = household(["countertop", "pot"], complete=True)
+    assert learned.system(home).domain.operators["pick_up"].cost == 7.5
 
 
 def test_a_checkpoint_for_another_domain_is_refused_by_name(tmp_path: Path) -> None:

@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
-from nsrecover.core.discrepancy import Cause
 from nsrecover.core.geometry import turned_over
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.models.same_place import same_place
-from nsrecover.monitoring.comparison import Comparison
-from nsrecover.monitoring.imagination import Imagination
-from nsrecover.planning.planner import RecoveryPlanner
-from tests.nsrecover.planning.geometric import plan, table
 
 BRICK = (0.06, 0.04, 0.025)
 NOWHERE = np.zeros((1, 0), np.float32)
@@ -69,23 +64,6 @@ def test_a_hidden_underside_and_an_error_of_depth_do_not_make_an_object_lean(hid
 def test_a_bit_of_occlusion_is_not_taken_for_a_turn() -> None:
     """A cube of 44 mm whose top is hidden by 8: two of its sides are nearly as long as its height was."""
     assert not turned_over((0.5, 0, 0.02, 0.043, 0.045, 0.036), (0.5, 0, 0.02, 0.043, 0.045, 0.0445))
-
-
-def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again() -> None:
-    models, graph = GeometricModels(), table((0.45, 0.06), (0.45, -0.06), (0.6, 0.2))
-    brick = graph.index("red cube")
-    graph = graph.with_node(brick, (*graph.boxes[brick, :2], BRICK[2] / 2, *BRICK))
-    trace = Imagination(models).trace(graph, plan("top blue green"))
-    tipped = trace.graphs[1].with_node(brick, (*graph.boxes[brick, :2], BRICK[1] / 2, BRICK[0], BRICK[2], BRICK[1]))
-    discrepancy = Comparison(models).after(tipped, trace, 0)
-    (culprit,) = discrepancy.deviations
-    assert (culprit.name, culprit.cause) == ("red cube", Cause.TOPPLED)
-    assert culprit.distance_m < 0.01
-    recovery = RecoveryPlanner(models).recover(tipped, trace, discrepancy)
-    (action,) = recovery.actions
-    assert (action.operator, action.arguments) == ("restore", ("red cube",))
-    assert action.target is not None
-    np.testing.assert_allclose(action.target, graph.boxes[brick], atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Act, Look, Plan, Verdict, geometric
-from nsrecover.core import Action, Cause, EpisodeStatus, Fact, FactScene, Phase, PlanFault, StateFact
+from nsrecover.core import Cause, EpisodeStatus, FactScene, Phase, PlanFault, StateFact
 from nsrecover.domains import (
     Derived,
     Domain,
@@ -22,10 +22,8 @@ from nsrecover.domains import (
     fact,
     scene_of,
 )  # fmt: skip
-from nsrecover.domains.service.home import instance_of, start_state
-from nsrecover.domains.service.home_file import load_home
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.outlook import imagine, unmet_conditions
+from nsrecover.monitoring.outlook import imagine
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED
 
 
@@ -88,19 +86,6 @@ def test_an_unmet_precondition_alone_is_a_deviation() -> None:
     assert found.verdict is Verdict.DEVIATING
     assert found.deviates
     assert not found.as_expected
-
-
-# -- a condition that mentions no fact, only traits, is named by a trait
-
-
-def test_metal_in_the_microwave_is_an_unmet_condition() -> None:
-    home = load_home("apartment")
-    instance = instance_of(home, ["spoon"], [], {})
-    state = start_state(home, instance) - {("at", "robot", home.robot)}
-    state |= {("at", "robot", "microwave"), ("holding", "spoon"), ("open", "microwave")}
-    assert unmet_conditions(instance, state, Action("place", ("spoon", "microwave"))) == (
-        Fact("not", ("metal_in_microwave", "spoon")),
-    )
 
 
 # -- a goal that is derived of a reading that never changes is not taken to be reached

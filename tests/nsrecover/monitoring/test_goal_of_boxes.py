@@ -31,13 +31,6 @@ def _run(plan: str, start: Scene, see: Callable[[int, int], Scene], most: int = 
     return session.request, asked
 
 
-def test_what_the_last_action_did_is_seen_twice_and_what_earlier_ones_did_is_not_looked_for() -> None:
-    scenes: list[Scene] = [START, {**START, "blue": ON_RED}, {**START, "blue": ON_RED, "grey": ON_BLUE}]
-    last, asked = _run("top(blue, red); top(grey, blue)", START, lambda acts, _: scenes[acts])
-    assert isinstance(last, Done)
-    assert asked == ["act", "act", "look"]
-
-
 def test_one_look_that_shows_the_goal_is_not_enough() -> None:
     last, asked = _run(
         "top(blue, red)", START, lambda acts, looks: {**START, "blue": START["blue"] if looks else ON_RED}
@@ -51,6 +44,28 @@ def test_what_only_one_look_has_shown_is_named() -> None:
     assert isinstance(last, Stopped)
     assert last.why is StopCode.GOAL_UNSEEN
     assert "blue" in last.reason
+
+
+@pytest.mark.parametrize("off", [(0.425, 0.0), (0.4, 0.025), (0.38, -0.02)])
+def test_an_object_that_was_misplaced_and_then_vanishes_is_not_accepted_where_it_was(off: tuple[float, float]) -> None:
+    last, _ = _run(
+        "top(blue, red)",
+        {"red": RED, "blue": FREE},
+        lambda acts, _: {"red": RED, **({"blue": (*off, *ON_RED[2:])} if acts < 2 else {})},
+    )
+    assert isinstance(last, Stopped)
+    assert "blue" in last.reason
+
+
+@pytest.mark.parametrize("stranger", [True, False])
+def test_a_support_in_whose_place_a_newcomer_is_seen_is_not_confirmed_by_what_it_bears(stranger: bool) -> None:
+    stacked = {**START, "blue": None, "grey": ON_BLUE, **({"stranger": ON_RED} if stranger else {})}
+    last, asked = _run(
+        "top(blue, red); top(grey, blue)", START, lambda acts, _: {**START, "blue": ON_RED} if acts < 2 else stacked
+    )
+    assert asked.count("act") >= 2
+    assert isinstance(last, Stopped if stranger else Done)
+    assert not stranger or "blue" in last.reason
 
 
 @pytest.mark.parametrize(
@@ -126,11 +141,8 @@ def test_an_object_as_probable_as_the_threshold_is_as_expected() -> None:
     assert 0.0 < chance < 1.0
     above = np.nextafter(chance, np.float32(1.0))
     for threshold, deviating in ((float(chance), ()), (float(above), ("blue",))):
-        graphs, trace = found.observed, monitor.trace
-        judged = system.with_model(
-            replace(system.model, models=system.model.models.with_threshold(threshold))
-        ).comparison.after(graphs, trace, 0)
-        assert judged.deviating == deviating
+        models = system.model.models.with_threshold(threshold)
+        assert nsrecover.Comparison(models).after(found.observed, monitor.trace, 0).deviating == deviating
 
 
 def test_drift_is_measured_in_height_too() -> None:
@@ -138,3 +150,22 @@ def test_drift_is_measured_in_height_too() -> None:
     raised = nsrecover.scene_of_boxes({**START, "blue": (*FREE[:2], FREE[2] + 0.03, *CUBE)})
     assert list(places.drifted(raised, 0.02)) == ["blue"]
     assert list(places.drifted(raised, 0.04)) == []
+
+
+def test_an_object_that_was_seen_in_part_before_a_step_does_not_lean_when_all_of_it_is_seen() -> None:
+    system, size, less = nsrecover.geometric(), (0.044, 0.048, 0.047), (0.039, 0.053, 0.038)
+    start = nsrecover.scene_of_boxes({"red": (0.4, 0.0, size[2] / 2, *size), "blue": FREE})
+    trace = system.imagination.trace(start, Plan.parse("left(blue, red)"))
+    before, after = (graph.with_node(0, (0.4, 0.0, less[2] / 2, *less)) for graph in trace.graphs)
+    for first, deviates in ((start, False), (before, True)):
+        seen_in_part = replace(trace, graphs=(first, after))
+        assert system.comparison.after(trace.graphs[1], seen_in_part, 0).deviates is deviates
+
+
+@pytest.mark.parametrize(("lower", "done"), [(0.010, True), (0.0, False)])
+def test_an_object_that_reaches_into_what_bears_it_is_not_turned(lower: float, done: bool) -> None:
+    flat, tall = (0.032, 0.048, 0.041), (0.032, 0.043, 0.051)
+    start: Scene = {"red": RED, "blue": (0.5, 0.15, 0.0205, *flat)}
+    seen: Scene = {**start, "blue": (0.4, 0.0, 0.04 + 0.0255 - lower, *tall)}
+    last, _ = _run("top(blue, red)", start, lambda acts, looks: seen)
+    assert isinstance(last, Done) is done

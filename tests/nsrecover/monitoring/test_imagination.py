@@ -1,4 +1,4 @@
-"""Imagined scenes: what an action changes, and what it leaves alone."""
+"""Imagined scenes: what an action changes, what it leaves alone, and what is blamed for not being so."""
 
 from dataclasses import replace
 
@@ -40,6 +40,24 @@ def test_rebasing_starts_from_what_was_observed_and_keeps_targets(system: System
     assert rebased.graphs[1] is observed
     assert rebased.plan[1].target == trace.plan[1].target
     np.testing.assert_allclose(rebased.graphs[3].boxes[2, :2] - trace.graphs[3].boxes[2, :2], [0.008, 0.008], atol=1e-4)
+
+
+@pytest.mark.parametrize("shift_m", [0.04, 0.06, 0.1])
+@pytest.mark.parametrize("index", [0, 2, 3])
+def test_a_displaced_object_and_only_that_one_is_blamed(
+    system: System, graph: SceneGraph, index: int, shift_m: float
+) -> None:
+    trace = system.imagination.trace(graph, Plan.parse("top(a, b); top(c, a)"))
+    box = trace.graphs[1].boxes[index].copy()
+    box[1] += shift_m
+    found = system.comparison.after(trace.graphs[1].with_node(index, box), trace, 0)
+    assert found.deviating == (graph.names[index],)
+
+
+def test_another_object_in_its_place_is_noticed_by_its_looks(system: System, graph: SceneGraph) -> None:
+    trace = system.imagination.trace(graph, Plan.parse("top(a, b)"))
+    impostor = trace.graphs[1].with_node(3, graph.boxes[3], graph.visual[2])
+    assert "d" in system.comparison.after(impostor, trace, 0).deviating
 
 
 def test_an_object_that_looks_like_itself_may_be_turned_but_not_displaced(system: System, graph: SceneGraph) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 import nsrecover
 from nsrecover import Monitor, SceneGraph, System
-from nsrecover.core import Cause, Discrepancy, Fact, ReasonCode, RecoveryStatus, Unseen, UnseenReason, Verdict
+from nsrecover.core import Cause, Discrepancy, Unseen, UnseenReason, Verdict
 from nsrecover.core.protocols import Reported
-from tests.nsrecover.monitoring.cubes import PLACES, PLAN, SIDE, Boxes, on, table
+from tests.nsrecover.monitoring.cubes import PLAN, SIDE, Boxes, on, table
 
 DONE = table(green=on("red"))
 SHIFTED = table(green=on("red"), grey=(0.6, -0.2, SIDE / 2))
@@ -25,20 +25,13 @@ def system() -> System:
 
 @pytest.fixture(params=["fork", "no fork"])
 def monitor(system: System, request: pytest.FixtureRequest) -> Monitor[Any]:
-    class Plain:
+    ordered = nsrecover.BoxesPerceiver()
+
+    def plain(boxes: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
         """A perceiver of a user, which cannot be forked."""
+        return ordered(boxes, expected)
 
-        def __init__(self) -> None:
-            self.inner = nsrecover.BoxesPerceiver()
-
-        def reset(self, observation: Boxes) -> SceneGraph:
-            return self.inner.reset(observation)
-
-        def step(self, observation: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
-            return self.inner.step(observation, expected)
-
-    perceiver = nsrecover.BoxesPerceiver() if request.param == "fork" else Plain()
-    return system.monitor(PLAN, table(), perceiver=perceiver)
+    return system.monitor(PLAN, table(), perceiver=ordered if request.param == "fork" else plain)
 
 
 def judged(monitor: Monitor[Any], *looks: Boxes) -> Discrepancy:
@@ -78,21 +71,6 @@ def test_what_the_looks_together_say_surely_enough_is_so(
     assert monitor.next_action == PLAN[1]
 
 
-def test_after_a_withdrawn_alarm_the_plan_goes_on_from_the_true_scene(monitor: Monitor[Any]) -> None:
-    judged(monitor, SHIFTED, DONE, DONE)
-    assert monitor.check().as_expected
-    assert monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2))).as_expected
-
-
-def test_a_confirmed_alarm_has_the_cause_and_the_way_back_of_a_single_look(
-    monitor: Monitor[Any], system: System
-) -> None:
-    found = judged(monitor, FALLEN, FALLEN)
-    assert [(each.name, each.cause) for each in found.deviations] == [("green", Cause.DROPPED)]
-    recovery = system.planner.recover(found.observed, monitor.trace, found)
-    assert [str(action) for action in monitor.rejoin(recovery)] == ["top(green, red)", "top(blue, green)"]
-
-
 def test_what_was_moved_and_is_not_seen_is_never_as_expected(monitor: Monitor[Any]) -> None:
     found = judged(monitor, table(green=None))
     assert not found.deviates
@@ -116,29 +94,19 @@ def test_a_bystander_out_of_sight_is_listed_and_taken_to_be_where_it_was(monitor
 
 
 def test_it_looks_again_until_the_verdict_is_settled_and_no_longer(monitor: Monitor[Any]) -> None:
-    def looks_of(*scenes: Boxes | None) -> tuple[Discrepancy, int]:
-        waiting: Iterator[Boxes | None] = iter(scenes)
-        made = 0
+    unusable: Boxes = {"red": (float("nan"),) * 6}
 
-        def observe() -> Boxes:
-            nonlocal made
-            made += 1
-            scene = next(waiting)
-            if scene is None:
-                return {"red": (float("nan"),) * 6}
-            return scene
+    def confirmed(first: Boxes, *scenes: Boxes) -> tuple[Discrepancy, int]:
+        monitor.set_plan(PLAN, observation=table())
+        monitor.step(PLAN[0], first)
+        waiting = iter(scenes)
+        return monitor.confirm(waiting.__next__), len(scenes) - len([*waiting])
 
-        return monitor.confirm(observe), made
-
-    assert monitor.step(PLAN[0], DONE).as_expected
-    assert looks_of() == (monitor.confirm(lambda: DONE), 0)
-    monitor.set_plan(PLAN, observation=table())
-    monitor.step(PLAN[0], SHIFTED)
-    found, made = looks_of(SHIFTED)
+    found, made = confirmed(DONE, DONE)
+    assert (found.as_expected, made) == (True, 0)
+    found, made = confirmed(SHIFTED, SHIFTED, SHIFTED)
     assert (found.deviating, made) == (("grey",), 1)
-    monitor.set_plan(PLAN, observation=table())
-    monitor.step(PLAN[0], SHIFTED)
-    found, made = looks_of(None, DONE, None, None, None)
+    found, made = confirmed(SHIFTED, unusable, DONE, unusable, unusable, unusable)
     assert (found.verdict, made, found.looks) == (Verdict.CANNOT_TELL, 5, 2), "an unusable observation counts as made"
 
 
@@ -163,16 +131,6 @@ def test_what_the_detector_does_not_name_at_first_is_not_missed_when_it_is_gone(
     found = monitor.step(PLAN[0], DONE)
     assert (found.as_expected, found.newcomers) == (True, ())
     assert monitor.check(table(green=on("red"), blue=(0.6, 0.2, SIDE / 2))).deviating == ("blue",), "the plan names it"
-
-
-def test_a_newcomer_in_the_way_is_not_touched(system: System) -> None:
-    monitor = system.monitor(PLAN, table())
-    in_the_way = {"hand": (*PLACES["red"], SIDE + 0.05, 0.06, 0.06, 0.1)}
-    found = monitor.check(table() | in_the_way)
-    assert found.unmet == (Fact("occupied", ("hand", "red")),)
-    recovery = system.planner.recover(found.observed, monitor.trace, found)
-    assert recovery.status is RecoveryStatus.IMPOSSIBLE
-    assert (recovery.reason_code, recovery.blamed) == (ReasonCode.BLOCKED_BY_NEWCOMER, ("hand",))
 
 
 @pytest.mark.parametrize(

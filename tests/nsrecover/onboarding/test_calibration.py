@@ -109,11 +109,11 @@ def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:
     assert found.scenes[1]["red"] is None
 
 
+def kitchen() -> nsrecover.System:
+    return nsrecover.symbolic(HOME)
+
+
 def test_from_runs_of_facts_the_rates_of_failures_and_misreadings_are_learned(tmp_path: Path) -> None:
-    (tmp_path / "kitchen.py").write_text(
-        "import nsrecover\nfrom tests.nsrecover.kitchen_facts import HOME\n\n\n"
-        "def system():\n    return nsrecover.symbolic(HOME)\n"
-    )
     held = START - {("at", "mug", "countertop")} | {("holding", "mug")}
     (tmp_path / "runs").mkdir()
     for number in range(30):
@@ -122,10 +122,8 @@ def test_from_runs_of_facts_the_rates_of_failures_and_misreadings_are_learned(tm
         scenes = tuple(map(FactScene, [START] * tried + [held]))
         run = scenes_recording.ScenesRecording(plan, scenes)
         scenes_recording.save(run, tmp_path / "runs" / f"run{number:02d}.json")
-    system, out = f"{tmp_path / 'kitchen.py'}:system", tmp_path / "out"
-    done = nsr(
-        "calibrate", str(tmp_path / "runs"), "--checkpoint", system, "--alpha", "0.1", "--out", str(out), "--json"
-    )
+    out, options = tmp_path / "out", ["--checkpoint", f"{__name__}:kitchen", "--alpha", "0.1", "--json"]
+    done = nsr("calibrate", str(tmp_path / "runs"), "--out", str(out), *options)
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert 0.18 < found["failures"]["pick_up"] < 0.28, "10 of 40 actions, and the usual 10 %"

@@ -1,17 +1,19 @@
 """`nsrecover learn`: from a folder of runs to a checkpoint that knows the operator."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import nsrecover
 from nsrecover import Action, Plan
-from nsrecover.cli.app import main
 from nsrecover.core.geometry import as_box
 from nsrecover.records import scenes_recording
 from sim.datasets.own_operators.conventions import convention
 from sim.datasets.own_operators.scenes import demonstrations
+from tests.commands import run
 
+nsr = partial(run, "nsrecover.cli.app")
 SEED, NUMBER = 3, 3
 
 
@@ -25,31 +27,17 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    """Exit code of a command line."""
-    monkeypatch.setattr("sys.argv", ["nsrecover", *arguments])
-    try:
-        main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def test_a_second_operator_is_added_to_the_first(
-    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_operator_is_added_to_the_first(runs: Path, tmp_path: Path) -> None:
     mine = str(tmp_path / "mine")
-    assert command(monkeypatch, "learn", "serve", str(runs), "--out", mine) == 0
-    assert "30 demonstrations" in capsys.readouterr().out
+    assert "30 demonstrations" in nsr("learn", "serve", str(runs), "--out", mine).out
     for path in runs.iterdir():
         path.write_text(path.read_text().replace("serve(", "bring("))
-    assert command(monkeypatch, "learn", "bring", str(runs), "--out", mine, "--checkpoint", mine) == 0
+    assert nsr("learn", "bring", str(runs), "--out", mine, "--checkpoint", mine).code == 0
     assert {"serve", "bring"} <= set(nsrecover.load(mine).domain.operators)
 
 
-def test_an_operator_that_no_plan_names_is_refused(
-    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(monkeypatch, "learn", "park", str(runs), "--out", str(tmp_path / "mine")) == 2
-    assert "found 0" in capsys.readouterr().err
+def test_an_operator_that_no_plan_names_is_refused(runs: Path, tmp_path: Path) -> None:
+    done = nsr("learn", "park", str(runs), "--out", str(tmp_path / "mine"))
+    assert done.code == 2
+    assert "found 0" in done.err
     assert not (tmp_path / "mine").exists()

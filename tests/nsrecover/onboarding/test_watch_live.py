@@ -1,4 +1,4 @@
-"""`nsrecover watch --live` and `tell --live`: watched on a page to the end, or ended by Ctrl-C, which keeps the log."""
+"""`nsrecover watch --live` and `tell --live` that end by a signal keep the log; `driven.py` watches to the end."""
 
 import contextlib
 import signal
@@ -37,23 +37,6 @@ def live(*command: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
         yield process, Client(address.removeprefix("open ").strip())
     finally:
         process.kill()
-
-
-def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
-    (tmp_path / "robot.py").write_text(ROBOT)
-    log = tmp_path / "watched.json"
-    with live("watch", f"{tmp_path / 'robot.py'}:world", "--out", str(log)) as (process, viewer):
-        viewer.wait_for("paused", "state")
-        assert not log.exists()
-        viewer.do("approve")
-        viewer.do("resume")
-        asked = viewer.wait_for("Take this way back?", "decision")
-        assert "Put the red cube on the blue cube" in asked
-        assert viewer.do("answer", number=number_in(asked), choice="do").status_code == 200
-        said, _ = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert "completed, 1 error." in said
-    assert episode_log.load(log).status is EpisodeStatus.COMPLETED
 
 
 def test_ctrl_c_keeps_the_log_of_a_watched_robot(tmp_path: Path) -> None:

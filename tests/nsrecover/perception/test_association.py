@@ -21,24 +21,20 @@ def match(looks, boxes, seen_looks, seen_boxes, first_looks=None) -> list[int]:
     return associate(association_costs(visual, sizes, boxes[:, None, :3], seen_looks, seen_boxes)).tolist()
 
 
-def test_looks_outweigh_places_when_two_objects_are_swapped() -> None:
-    assert match([RED, BLUE], [box(0.4, 0), box(0.6, 0)], [RED, BLUE], [box(0.6, 0), box(0.4, 0)]) == [0, 1]
-
-
-def test_places_tell_objects_apart_that_look_alike() -> None:
-    assert match([RED, RED], [box(0.4, 0), box(0.6, 0)], [RED, RED], [box(0.6, 0.01), box(0.4, 0.01)]) == [1, 0]
-
-
-def test_sizes_tell_objects_apart_that_look_alike_and_were_moved() -> None:
-    known = [box(0.4, 0, 0.03), box(0.6, 0, 0.06)]
-    assert match([RED, RED], known, [RED, RED], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)]) == [1, 0]
-
-
-def test_millimetres_of_size_do_not_outweigh_a_place() -> None:
-    """The second one is where it was; covered, it seems as large as the first one did between its neighbours."""
-    known = np.array([box(0.4, 0, 0.041), box(0.6, 0, 0.045)], np.float32)
-    seen = [box(0.4, 0.22, 0.045), box(0.6, 0, 0.042)]
-    assert match([RED, RED], known, [RED, RED], seen) == [0, 1]
+@pytest.mark.parametrize(
+    ("looks", "known", "seen", "found"),
+    [
+        # looks outweigh places when two objects are swapped
+        ([RED, BLUE], [box(0.4, 0), box(0.6, 0)], [box(0.6, 0), box(0.4, 0)], [0, 1]),
+        # places tell objects apart that look alike, and so do sizes if they were moved
+        ([RED, RED], [box(0.4, 0), box(0.6, 0)], [box(0.6, 0.01), box(0.4, 0.01)], [1, 0]),
+        ([RED, RED], [box(0.4, 0, 0.03), box(0.6, 0, 0.06)], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)], [1, 0]),
+        # the second one is where it was; covered, it seems as large as the first one did between its neighbours
+        ([RED, RED], [box(0.4, 0, 0.041), box(0.6, 0, 0.045)], [box(0.4, 0.22, 0.045), box(0.6, 0, 0.042)], [0, 1]),
+    ],
+)
+def test_looks_places_and_sizes_tell_objects_apart(looks, known, seen, found) -> None:
+    assert match(looks, known, looks, seen) == found
 
 
 def test_how_objects_looked_at_first_tells_them_apart_when_the_last_look_was_poor() -> None:

@@ -18,6 +18,12 @@ def seen() -> Observation:
     return example().observations[0]
 
 
+def watching(name: str, start: Observation) -> nsrecover.Monitor:
+    """A monitor of a plan that puts an object onto another one."""
+    other = next(each for each in start.labels.values() if each != name)
+    return nsrecover.load().monitor(Plan((Action("top", (name, other)),)), start)
+
+
 def of_glass(seen: Observation, holes: float) -> Observation:
     """The depth of one object is that of the table, with so many holes."""
     depth, rng = seen.depth_m.copy(), np.random.default_rng(0)
@@ -40,10 +46,8 @@ def without(seen: Observation) -> Observation:
 @pytest.mark.parametrize("holes", [0.0, 0.2, 0.6, 1.0])
 @pytest.mark.parametrize("before", ["glass", "solid"])
 def test_the_place_of_glass_cannot_be_told(seen: Observation, holes: float, before: str) -> None:
-    name = seen.labels[GLASS]
-    other = next(each for each in seen.labels.values() if each != name)
-    glass = of_glass(seen, holes)
-    monitor = nsrecover.load().monitor(Plan((Action("top", (name, other)),)), glass if before == "glass" else seen)
+    name, glass = seen.labels[GLASS], of_glass(seen, holes)
+    monitor = watching(name, glass if before == "glass" else seen)
     true = nsrecover.load().monitor(Plan(()), seen).graph
     found = monitor.check(glass)
     row = monitor.graph.index(name)
@@ -79,7 +83,5 @@ def elsewhere(seen: Observation, right: int, holes: float) -> Observation:
 @pytest.mark.parametrize("holes", [0.2, 0.6, 1.0])
 def test_glass_whose_outline_is_elsewhere_has_moved(seen: Observation, right: int, holes: float) -> None:
     name = seen.labels[GLASS]
-    other = next(each for each in seen.labels.values() if each != name)
-    monitor = nsrecover.load().monitor(Plan((Action("top", (name, other)),)), of_glass(seen, holes))
-    found = monitor.check(elsewhere(seen, right, holes))
+    found = watching(name, of_glass(seen, holes)).check(elsewhere(seen, right, holes))
     assert [(each.name, each.cause) for each in found.deviations] == [(name, Cause.MOVED)]

@@ -12,6 +12,9 @@ from nsrecover.perception.cameras.watch import CameraWatch
 from sim.common.cameras import CameraRig, View
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
+from tests.nsrecover.perception.test_table_masks import RED
+from tests.nsrecover.perception.test_table_masks import seen as rendered
+from tests.observations import K
 
 MANY = 16
 
@@ -56,36 +59,10 @@ def test_exchanged_images_of_many_cameras_are_put_back(seen: Observation) -> Non
 
 def test_cameras_that_fit_are_in_order_although_no_robot_is_in_view() -> None:
     """With the cameras exchanged, part of the table would lie where a robot stands; the rest would not fit."""
-    cameras = (_camera("left", 0.52, 0.76, 0.70, 298.0), _camera("right", 0.60, -0.85, 0.72, 279.0))
-    depth = np.stack([_table(camera) for camera in cameras])
-    instances = np.zeros(depth.shape, np.int32)
-    for number, place in enumerate(((0.4, 0.1), (0.5, 0.0), (0.45, -0.1)), start=1):
-        for view, camera in enumerate(cameras):
-            pixel = camera.intrinsics @ np.linalg.inv(camera.world_from_camera)[:3] @ (*place, 0.0, 1.0)
-            column, row = np.round(pixel[:2] / pixel[2]).astype(int)
-            instances[view, row - 5 : row + 5, column - 5 : column + 5] = number
+    eyes = {"left": (0.52, 0.76, 0.70), "right": (0.60, -0.85, 0.72)}
+    views = [View(name, eye, (0.48, 0.0, 0.0)).camera(640, 480) for name, eye in eyes.items()]
+    cameras = tuple(Camera(K, view.world_from_camera, view.name) for view in views)
+    boxes = {(x, y, 0.01, 0.04, 0.04, 0.02): RED for x, y in ((0.4, 0.1), (0.5, 0.0), (0.45, -0.1))}
+    _, depth, masks = map(np.stack, zip(*(rendered(boxes, camera) for camera in cameras), strict=True))
     colour = np.random.default_rng(0).integers(60, 180, (*depth.shape, 3), np.uint8)
-    seen = Observation(colour, depth, instances, cameras, {1: "a", 2: "b", 3: "c"})
-    assert check_observation(seen) == ()
-
-
-def _camera(name: str, x: float, y: float, z: float, focal: float) -> Camera:
-    """A camera of 320 x 240 that looks at the middle of the table."""
-    forward = np.array([0.48, 0.0, 0.0]) - (x, y, z)
-    forward /= np.linalg.norm(forward)
-    right = np.cross(forward, (0.0, 0.0, 1.0))
-    right /= np.linalg.norm(right)
-    pose = np.eye(4, dtype=np.float32)
-    pose[:3] = np.stack([right, np.cross(forward, right), forward, (x, y, z)], axis=1)
-    return Camera(np.array([[focal, 0, 160], [0, focal, 120], [0, 0, 1]], np.float32), pose, name)
-
-
-def _table(camera: Camera) -> np.ndarray:
-    """Depth of a table of 1.2 m x 1.2 m at z = 0; 0 beside it."""
-    columns, rows = np.meshgrid(np.arange(320) + 0.5, np.arange(240) + 0.5)
-    rays = np.stack([columns, rows, np.ones_like(rows)], axis=-1) @ np.linalg.inv(camera.intrinsics).T
-    rays = rays @ camera.world_from_camera[:3, :3].T
-    depth = -camera.world_from_camera[2, 3] / np.minimum(rays[..., 2], -1e-6)
-    points = camera.world_from_camera[:3, 3] + depth[..., None] * rays
-    on_table = (np.abs(points[..., :2] - (0.5, 0.0)) < 0.6).all(axis=-1)
-    return np.where(on_table, depth, 0.0).astype(np.float32)
+    assert check_observation(Observation(colour, depth, masks, cameras, {1: "a", 2: "b", 3: "c"})) == ()

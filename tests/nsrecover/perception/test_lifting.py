@@ -14,24 +14,14 @@ from nsrecover.perception.lifting import (
     to_world,
 )
 from nsrecover.perception.objects.detections import lift_boxes
-
-HEIGHT, SIDE, FOCAL = 1.0, 0.05, 400.0
-SHAPE = (160, 200)
-CENTRE = np.array([0.5, 0.1])
+from tests.nsrecover.seen_from_above import EYE_M, SIDE
+from tests.nsrecover.seen_from_above import seen as seen_from_above
 
 
 @pytest.fixture
 def seen() -> Observation:
-    """A cube of 5 cm on a table, seen from straight above: 20 pixels wide."""
-    pose = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
-    pose[:3, 3] = *CENTRE, HEIGHT
-    k = np.array([[FOCAL, 0, 100], [0, FOCAL, 80], [0, 0, 1]], dtype=np.float32)
-    depth = np.full((1, *SHAPE), HEIGHT, dtype=np.float32)
-    instances = np.zeros((1, *SHAPE), dtype=np.int32)
-    half = round(FOCAL * SIDE / 2 / (HEIGHT - SIDE))
-    square = (0, slice(80 - half, 80 + half), slice(100 - half, 100 + half))
-    depth[square], instances[square] = HEIGHT - SIDE, 1
-    return Observation(np.zeros((1, *SHAPE, 3), np.uint8), depth, instances, (Camera(k, pose),), {1: "cube"})
+    """A cube of 5 cm on a table, seen from straight above: 16 pixels wide."""
+    return seen_from_above((0.0, 0.0, SIDE))
 
 
 def error_mm(observation: Observation) -> float:
@@ -39,7 +29,7 @@ def error_mm(observation: Observation) -> float:
     (box,), found = lift_boxes(observation, [1])
     assert found.tolist() == [True]
     top = box[2] + box[5] / 2
-    return 1000 * float(np.abs([*box[:2] - CENTRE, *box[3:5] - SIDE, top - SIDE]).max())
+    return 1000 * float(np.abs([*box[:2], *box[3:5] - SIDE, top - SIDE]).max())
 
 
 @pytest.mark.parametrize("pixels", [1, 2, 3])
@@ -52,7 +42,7 @@ def test_readings_between_object_and_background_do_not_matter(seen: Observation)
     depth, rng = seen.depth_m.copy(), np.random.default_rng(0)
     mask = seen.instances[0] > 0
     edge = mask & ~ndimage.binary_erosion(mask)
-    depth[0][edge] = rng.uniform(HEIGHT - SIDE, HEIGHT, edge.sum())
+    depth[0][edge] = rng.uniform(EYE_M - SIDE, EYE_M, edge.sum())
     assert error_mm(replace(seen, depth_m=depth)) < 6
 
 

@@ -18,21 +18,12 @@ def nothing_empty(boxes: FloatArray) -> FloatArray:
     return np.zeros(len(boxes), np.float32)
 
 
-def wall(from_y: float):
-    """Everything with y above a wall can be seen, and is empty apart from what is detected."""
-
-    def seen_through(boxes: FloatArray) -> FloatArray:
-        low, high = boxes[:, 1] - boxes[:, 4] / 2, boxes[:, 1] + boxes[:, 4] / 2
-        return np.clip((high - np.maximum(low, from_y)) / (high - low), 0, 1).astype(np.float32)
-
-    return seen_through
-
-
 @pytest.mark.parametrize(
     ("now", "kept"),
     [
         ([0.5, -0.025, 0.02, 0.04, 0.01, 0.04], True),  # only one end is seen, where it was
         ([0.5, 0.0, 0.03, 0.04, 0.06, 0.02], True),  # the lower half is hidden
+        ([0.51, 0.0, 0.035, 0.065, 0.035, 0.012], True),  # a part bleeds onto something behind
         ([0.5, 0.03, 0.02, 0.04, 0.06, 0.04], False),  # moved, all of it seen
         ([0.501, 0.001, 0.021, 0.04, 0.06, 0.04], False),  # seen as well as before: the new measurement counts
     ],
@@ -89,30 +80,20 @@ def test_what_lay_askew_is_taken_for_as_large_as_it_was_before() -> None:
     np.testing.assert_allclose(size, lying)
 
 
-def look(seen_through, expected: FloatArray | None = None) -> Memory:
+@pytest.mark.parametrize(
+    ("seen_through", "expected", "box", "occluded"),
+    [
+        (nothing_empty, None, BOX, True),  # it is behind something
+        (lambda boxes: np.ones(len(boxes), np.float32), None, BOX, False),  # its place is empty
+        (lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE[None], ELSEWHERE, True),  # hidden at its goal
+    ],
+)
+def test_an_unseen_object_keeps_its_looks_and_a_place_that_may_be_hidden(seen_through, expected, box, occluded) -> None:
     nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
-    return known().look(*nothing, np.array([-1]), seen_through, None if expected is None else expected[None])
-
-
-def test_an_unseen_object_behind_something_keeps_its_box_and_looks() -> None:
-    after = look(nothing_empty)
-    np.testing.assert_allclose(after.boxes[0], BOX)
+    after = known().look(*nothing, np.array([-1]), seen_through, expected)
+    np.testing.assert_allclose(after.boxes[0], box)
     np.testing.assert_allclose(after.visual[0], [1.0, 0.0])
-    assert not after.seen[0]
-    assert after.occluded[0]
-    assert not after.graph().missing[0]
-
-
-def test_an_unseen_object_whose_place_is_empty_is_missing() -> None:
-    after = look(lambda boxes: np.ones(len(boxes), np.float32))
-    assert not after.occluded[0]
-    assert after.graph().missing[0]
-
-
-def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
-    after = look(lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE)
-    np.testing.assert_allclose(after.boxes[0], ELSEWHERE)
-    assert after.occluded[0]
+    assert (after.seen[0], after.occluded[0], after.graph().missing[0]) == (False, occluded, not occluded)
 
 
 def test_looks_at_a_small_part_do_not_add_up() -> None:
@@ -134,13 +115,6 @@ def test_a_first_look_reaches_down_to_what_supports_it() -> None:
     np.testing.assert_allclose(whole[1], below)
     everywhere = supported(top[None], lambda boxes: np.ones(len(boxes), np.float32))
     np.testing.assert_allclose(everywhere[0], top)
-
-
-def test_a_part_that_bleeds_onto_something_behind_does_not_move_the_object() -> None:
-    visible = np.array([0.51, 0.0, 0.035, 0.065, 0.035, 0.012], np.float32)
-    box, size = complete(visible, BOX, BOX[None, 3:], nothing_empty, BOX)
-    np.testing.assert_allclose(box, BOX)
-    np.testing.assert_allclose(size, BOX[3:])
 
 
 def test_a_small_part_in_its_old_place_does_not_turn_an_object_over() -> None:

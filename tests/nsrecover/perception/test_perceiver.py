@@ -1,6 +1,8 @@
 """Scene graphs from rendered RGB-D views, compared with where things truly are."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,14 +13,18 @@ from nsrecover.perception.cameras.visibility import why_unseen
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.perception.perceiver import Association, ScenePerceiver, object_names
 from sim.tabletop.sampling import sample_scene
-from sim.tabletop.truth import Truth
 from sim.tabletop.world import TabletopWorld
 
 
 @pytest.fixture(scope="module")
-def seen() -> tuple[Observation, Truth]:
-    with TabletopWorld(sample_scene(np.random.default_rng(5), 5)) as world:
-        return world.observe(), world.truth()
+def world() -> Iterator[TabletopWorld]:
+    with TabletopWorld(sample_scene(np.random.default_rng(5), 5)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def observation(world: TabletopWorld) -> Observation:
+    return world.observe()
 
 
 def without(observation: Observation, name: str) -> Observation:
@@ -27,9 +33,8 @@ def without(observation: Observation, name: str) -> Observation:
     return replace(observation, instances=np.where(observation.instances == number, 0, observation.instances))
 
 
-def test_boxes_are_within_a_few_millimetres_of_the_truth(seen: tuple[Observation, Truth]) -> None:
-    observation, truth = seen
-    names = object_names(observation)
+def test_boxes_are_within_a_few_millimetres_of_the_truth(world: TabletopWorld, observation: Observation) -> None:
+    truth, names = world.truth(), object_names(observation)
     boxes, visible = lift_boxes(observation, sorted(observation.labels))
     assert visible.all()
     for name, box in zip(names, boxes, strict=True):
@@ -38,10 +43,10 @@ def test_boxes_are_within_a_few_millimetres_of_the_truth(seen: tuple[Observation
         assert abs(box[2] - box[5] / 2) < 0.003, f"{name} should stand on the table"
 
 
-def behind_a_board(observation: Observation, name: str) -> Observation:
+def behind_a_board(observation: Observation, name: str, depth_m: float = 0.5) -> Observation:
     """The same picture with something flat held before one object."""
     mask = without(observation, name).instances != observation.instances
-    return replace(without(observation, name), depth_m=np.where(mask, 0.5, observation.depth_m).astype(np.float32))
+    return replace(without(observation, name), depth_m=np.where(mask, depth_m, observation.depth_m).astype(np.float32))
 
 
 def shuffled(observation: Observation, seed: int) -> Observation:
@@ -53,8 +58,8 @@ def shuffled(observation: Observation, seed: int) -> Observation:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_objects_are_followed_without_their_names(seen: tuple[Observation, Truth], seed: int) -> None:
-    observation, bundle = seen[0], Bundle.load()
+def test_objects_are_followed_without_their_names(observation: Observation, seed: int) -> None:
+    bundle = Bundle.load()
     perceive = ScenePerceiver(bundle)
     before = perceive(observation)
     other = shuffled(observation, seed)
@@ -67,8 +72,8 @@ def test_objects_are_followed_without_their_names(seen: tuple[Observation, Truth
     assert not known(other).seen[:5].any(), "labels that nobody knows are other objects"
 
 
-def test_what_appears_gets_a_name_of_its_own(seen: tuple[Observation, Truth]) -> None:
-    observation, bundle = seen[0], Bundle.load()
+def test_what_appears_gets_a_name_of_its_own(observation: Observation) -> None:
+    bundle = Bundle.load()
     perceive = ScenePerceiver(bundle)
     newcomer = object_names(observation)[1]
     number = next(key for key, name in observation.labels.items() if name == newcomer)
@@ -82,40 +87,6 @@ def test_what_appears_gets_a_name_of_its_own(seen: tuple[Observation, Truth]) ->
     assert perceive.masks["new object"] == (number,)
 
 
-def test_a_fork_goes_its_own_way(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
-    perceive = ScenePerceiver(Bundle())
-    before = perceive(observation)
-    other = perceive.fork()
-    assert not other(without(observation, before.names[2])).seen[2]
-    assert set(perceive.masks) == set(before.names)
-    assert set(other.masks) == set(before.names) - {before.names[2]}
-
-
-def test_an_object_that_is_taken_away_is_missing() -> None:
-    with TabletopWorld(sample_scene(np.random.default_rng(5), 5)) as world:
-        perceive = ScenePerceiver(Bundle())
-        before = perceive(world.observe())
-        world.put_out_of_sight(before.names[2])
-        after = perceive(world.observe())
-    assert after.missing.tolist() == [name == before.names[2] for name in after.names]
-
-
-def test_an_object_out_of_sight_is_remembered_where_it_was(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
-    perceive = ScenePerceiver(Bundle())
-    before = perceive(observation)
-    hidden = before.names[2]
-    after = perceive(behind_a_board(observation, hidden))
-    assert after.seen.tolist() == [name != hidden for name in after.names]
-    assert after.occluded is not None
-    assert after.occluded.tolist() == [name == hidden for name in after.names]
-    assert not after.missing.any()
-    np.testing.assert_array_equal(after.boxes[2], before.boxes[2])
-    np.testing.assert_array_equal(after.visual[2], before.visual[2])
-    np.testing.assert_allclose(np.delete(after.boxes, 2, 0), np.delete(before.boxes, 2, 0))
-
-
 def merged(observation: Observation, name: str, other: str) -> Observation:
     """The same picture, with the mask of one object counted to another one."""
     numbers = {value: key for key, value in observation.labels.items()}
@@ -123,17 +94,11 @@ def merged(observation: Observation, name: str, other: str) -> Observation:
     return replace(observation, instances=instances)
 
 
-def without_depth(observation: Observation, name: str) -> Observation:
-    mask = without(observation, name).instances != observation.instances
-    return replace(without(observation, name), depth_m=np.where(mask, 0, observation.depth_m).astype(np.float32))
-
-
-def test_an_object_without_a_mask_is_unknown_and_not_missing(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
+def test_an_object_without_a_mask_is_unknown_and_not_missing(observation: Observation) -> None:
     name = object_names(observation)[2]
     for change, visibility, reason in (
         (without, Visibility.UNKNOWN, UnseenReason.NO_MASK),
-        (without_depth, Visibility.UNKNOWN, UnseenReason.NO_DEPTH),
+        (partial(behind_a_board, depth_m=0.0), Visibility.UNKNOWN, UnseenReason.NO_DEPTH),
         (behind_a_board, Visibility.OCCLUDED, UnseenReason.OCCLUDED),
     ):
         perceive = ScenePerceiver(Bundle.load())
@@ -142,14 +107,14 @@ def test_an_object_without_a_mask_is_unknown_and_not_missing(seen: tuple[Observa
         assert [after.visibility(i) for i in range(5)] == 2 * [Visibility.SEEN] + [visibility] + 2 * [Visibility.SEEN]
         assert not after.missing.any()
         assert perceive.reported.unseen == {name: Unseen(name, reason)}
-        np.testing.assert_allclose(after.boxes[2], before.boxes[2], atol=1e-6)
+        np.testing.assert_allclose(after.boxes, before.boxes, atol=1e-6)
+        np.testing.assert_array_equal(after.visual[2], before.visual[2])
         assert perceive.fork().reported.unseen == perceive.reported.unseen
         assert perceive(observation).seen.all()
         assert perceive.reported.unseen == {}
 
 
-def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
+def test_the_mask_at_the_place_of_an_unseen_object_is_named(observation: Observation) -> None:
     name, other = object_names(observation)[2], object_names(observation)[0]
     box = ScenePerceiver(Bundle())(observation).boxes[2]
     number = next(key for key, value in observation.labels.items() if value == other)
@@ -164,9 +129,8 @@ def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observat
     ids=["a little", "all", "half in one view"],
 )
 def test_the_rest_of_a_hidden_object_is_no_other_object(
-    seen: tuple[Observation, Truth], bars: int, views: int, expected: Visibility
+    observation: Observation, bars: int, views: int, expected: Visibility
 ) -> None:
-    observation = seen[0]
     name = next(each for each in object_names(observation) if "white" not in each)
     perceive = ScenePerceiver(Bundle.load())
     perceive(observation)
@@ -185,8 +149,7 @@ def test_the_rest_of_a_hidden_object_is_no_other_object(
     assert perceive.reported.unnamed
 
 
-def test_look_alikes_that_change_places_are_told_apart(seen: tuple[Observation, Truth]) -> None:
-    observation, _ = seen
+def test_look_alikes_that_change_places_are_told_apart(observation: Observation) -> None:
     cubes = [name for name in object_names(observation) if "cube" in name][:2]
     own = [without(observation, name).instances != observation.instances for name in cubes]
     colours = [(150, 90, 60), (150, 122, 60)]

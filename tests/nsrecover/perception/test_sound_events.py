@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pytest
 
 from nsrecover.core.observation import Observation
-from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver, floor_of
-from nsrecover.perception.spectrogram import BANDS, RATE_HZ
+from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
+from nsrecover.perception.spectrogram import RATE_HZ
 
 
 class Loudest:
@@ -85,10 +85,3 @@ def test_without_a_microphone_nothing_is_known() -> None:
     heard = SoundPerceiver(Loudest()).reset(observation(None))
     assert heard == Hearing((), False, 10.0, 10.0)
     assert heard.was_heard("low") is None
-
-
-def test_the_floor_rises_slowly() -> None:
-    quiet, loud = np.full((50, BANDS), -80.0, np.float32), np.full((50, BANDS), -20.0, np.float32)
-    before = floor_of(quiet)
-    assert np.allclose(floor_of(loud, before), -79.8)
-    assert np.allclose(floor_of(quiet, floor_of(loud)), -80.0)

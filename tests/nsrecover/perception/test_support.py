@@ -1,5 +1,6 @@
 """What objects are in and on, as two cameras in a simulated kitchen see it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,21 +23,22 @@ THINGS = (
 
 
 @pytest.fixture(scope="module")
-def seen() -> tuple[Observation, set[tuple[str, ...]]]:
-    with KitchenWorld(kitchen(*THINGS)) as world:
-        return world.observe(), {fact for fact in true_state(world.cell) if fact[0] in ("at", "atop")}
+def world() -> Iterator[KitchenWorld]:
+    with KitchenWorld(kitchen(*THINGS)) as made:
+        yield made
 
 
-def test_relations_are_those_of_the_scene(seen: tuple[Observation, set[tuple[str, ...]]]) -> None:
-    observation, truth = seen
+@pytest.fixture(scope="module")
+def observation(world: KitchenWorld) -> Observation:
+    return world.observe()
+
+
+def test_relations_are_those_of_the_scene(world: KitchenWorld, observation: Observation) -> None:
     found = SupportRelations().step(observation, {"plate": "first stove burner"})
-    assert set(found.values()) == truth
+    assert set(found.values()) == {fact for fact in true_state(world.cell) if fact[0] in ("at", "atop")}
 
 
-def test_an_unseen_place_is_taken_to_be_hidden_only_if_it_is_expected(
-    seen: tuple[Observation, set[tuple[str, ...]]],
-) -> None:
-    observation, _ = seen
+def test_an_unseen_place_is_taken_to_be_hidden_only_if_it_is_expected(observation: Observation) -> None:
     burners = [number for number, name in observation.labels.items() if name == "third stove burner"]
     labels = {number: name for number, name in observation.labels.items() if number not in burners}
     instances = np.where(np.isin(observation.instances, burners), 0, observation.instances)
@@ -74,10 +76,7 @@ def test_what_was_taken_away_is_absent_and_what_is_hidden_or_not_recognised_is_n
         assert not sees_through(after, behind[:3, 3] - behind[:3, 2])
 
 
-def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(
-    seen: tuple[Observation, set[tuple[str, ...]]],
-) -> None:
-    observation, _ = seen
+def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(observation: Observation) -> None:
     home = household_of(kitchen(*THINGS))
     scene = HouseholdPerceiver(home, StateModel.load())(observation)
     assert ("at", "mug", "third stove burner") in scene.facts
@@ -87,17 +86,7 @@ def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(
     assert not scene.knows(("open", "fridge")) or ("open", "fridge") not in scene.facts
 
 
-def test_without_a_reader_states_are_unknown(seen: tuple[Observation, set[tuple[str, ...]]]) -> None:
-    observation, _ = seen
-    scene = HouseholdPerceiver(household_of(kitchen(*THINGS)))(observation)
-    assert not scene.knows(("running", "second stove burner"))
-    assert scene.knows((PLACE, "mug"))
-
-
-def test_what_was_carried_in_front_of_a_place_is_held_and_not_in_it(
-    seen: tuple[Observation, set[tuple[str, ...]]],
-) -> None:
-    observation, _ = seen
+def test_what_was_carried_in_front_of_a_place_is_held_and_not_in_it(observation: Observation) -> None:
     support = SupportRelations()
     assert support.step(observation)["mug"] == ("at", "mug", "third stove burner")
     elsewhere = kitchen(THINGS[0], ("mug", "first countertop", (0.1, 0.0), 0.0, CLEAN))

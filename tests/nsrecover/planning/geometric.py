@@ -1,69 +1,29 @@
-"""Planning models without learning: exact geometry in place of the networks, and hand-made scenes."""
+"""Hand-made scenes of cubes, and what is imagined, noticed and recovered in them by geometry."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.core import Action, Cause, Deviation, Discrepancy, Phase, Plan, SceneGraph, Trace
-from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
+from nsrecover.core import Action, Discrepancy, Plan, Recovery, SceneGraph, Trace
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.explanation import reason_text
+from nsrecover.models.geometric import GeometricModels
+from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.imagination import Imagination
+from nsrecover.planning.planner import RecoveryPlanner
 
 SIDE = 0.05
-GAP = 0.03
-DIRECTIONS = {"left": (0, 1), "right": (0, -1), "front": (-1, 0), "behind": (1, 0)}
+H = SIDE / 2
+FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
+MODELS = GeometricModels()
 COLOURS = ("red", "green", "blue", "yellow", "white", "black", "pink", "orange", "purple", "brown")
 
 
-@dataclass
-class GeometricModels:
-    """`top` is centred above, beside leaves a gap of 30 mm, same is within 2 cm in place and 1.5 cm in size."""
-
-    threshold: float = 0.5
-    tolerance_m: float = 0.02
-    workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
-    reach_m: tuple[float, float] = (0.25, 0.85)
-    room_m: float | None = None
-    calls: int = 0
-
-    def predict(self, visual, boxes, operators, moved, reference):
-        box, names = boxes[np.arange(len(boxes)), moved].copy(), list(OPERATORS)
-        for row, operator in enumerate(operators):
-            other = boxes[row, reference[row]]
-            if names[operator] == "top":
-                box[row, :2] = other[:2]
-                box[row, 2] = other[2] + (other[5] + box[row, 5]) / 2
-            else:
-                direction = np.array(DIRECTIONS[names[operator]])
-                box[row, :2] = other[:2] + direction * ((other[3:5] + box[row, 3:5]) / 2 + GAP)
-                box[row, 2] = other[2] - other[5] / 2 + box[row, 5] / 2
-        return box, visual[np.arange(len(boxes)), moved]
-
-    def learned(self, visual):
-        return visual
-
-    def same(self, visual_a, boxes_a, visual_b, boxes_b):
-        self.calls += 1
-        away = np.linalg.norm(boxes_a[:, :3] - boxes_b[:, :3], axis=1)
-        size = np.abs(boxes_a[:, 3:] - boxes_b[:, 3:]).max(axis=1)
-        right = (away < 0.02) & (size < 0.015)
-        return np.where(right, 0.97, 0.02 + 0.1 * np.exp(-away / 0.1)).astype(np.float32)
-
-    def free_box(self, boxes, moved):
-        """The object's own place: a proposal that is always wrong when the place is needed."""
-        return np.asarray(boxes)[np.arange(len(boxes)), moved].copy()
-
-
-def scene(*places: tuple[float, float, float], side: float = SIDE) -> SceneGraph:
-    """Cubes with these centres, named after their colours."""
-    boxes = np.array([[*place, side, side, side] for place in places], dtype=np.float32)
-    visual = np.eye(len(places), 16, dtype=np.float32)
-    return SceneGraph(
-        tuple(f"{colour} cube" for colour in COLOURS[: len(places)]), visual, boxes, np.ones(len(places), bool)
-    )
-
-
 def table(*places: tuple[float, float]) -> SceneGraph:
-    """Cubes on the table."""
-    return scene(*((x, y, SIDE / 2) for x, y in places))
+    """Cubes on the table, named after their colours."""
+    boxes = np.array([[*place, H, SIDE, SIDE, SIDE] for place in places], dtype=np.float32)
+    names = tuple(f"{colour} cube" for colour in COLOURS[: len(places)])
+    return SceneGraph(names, np.eye(len(places), 16, dtype=np.float32), boxes, np.ones(len(places), bool))
 
 
 def moved(graph: SceneGraph, **places: tuple[float, float, float]) -> SceneGraph:
@@ -90,47 +50,34 @@ def plan(text: str) -> Plan:
     return Plan(tuple(actions))
 
 
-def step(models: GeometricModels, graph: SceneGraph, action: Action) -> SceneGraph:
-    """The scene after an action."""
-    index = moved_object(graph, action)
-    if action.target is not None:
-        return graph.with_node(index, action.target)
-    box, _ = models.predict(
-        graph.visual[None],
-        graph.boxes[None],
-        [list(OPERATORS).index(action.operator)],
-        [index],
-        [graph.index(action.arguments[1])],
-    )
-    return graph.with_node(index, box[0])
+def step(graph: SceneGraph, action: Action) -> SceneGraph:
+    return Imagination(MODELS).step(graph, action)
 
 
-def imagine(models: GeometricModels, graph: SceneGraph, steps: Plan) -> Trace:
-    """The trace of a plan."""
-    graphs = [graph]
-    for action in steps:
-        graphs.append(step(models, graphs[-1], action))
-    return Trace(steps, tuple(graphs))
+def imagine(graph: SceneGraph, steps: Plan) -> Trace:
+    return Imagination(MODELS).trace(graph, steps)
 
 
-def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int, **causes: Cause) -> Discrepancy:
-    """What a monitor would report after step `number`; causes by colour where they matter."""
-    expected = trace.graphs[number + 1]
-    same = models.same(expected.visual, expected.boxes, graph.visual, graph.boxes) * graph.seen
-    deviations = []
-    for i in np.flatnonzero(same < models.threshold):
-        name = graph.names[i]
-        cause = causes.get(name.split()[0], Cause.MOVED if graph.seen[i] else Cause.MISSING)
-        observed = None if cause is Cause.MISSING else tuple(map(float, graph.boxes[i]))
-        away = float(np.linalg.norm(expected.boxes[i, :3] - graph.boxes[i, :3]))
-        deviations.append(Deviation(name, cause, float(same[i]), away, tuple(map(float, expected.boxes[i])), observed))
-    return Discrepancy(
-        number,
-        Phase.AFTER,
-        trace.plan[number],
-        expected,
-        graph,
-        tuple(deviations),
-        probabilities=same,
-        threshold=models.threshold,
-    )
+def compare(graph: SceneGraph, trace: Trace, number: int) -> Discrepancy:
+    """What a monitor would report after step `number`."""
+    return Comparison(MODELS).after(graph, trace, number)
+
+
+def recovered(graph: SceneGraph, trace: Trace, number: int, **settings: object) -> Recovery:
+    """Plan, and check that what comes back is sound: runnable, in step with its graphs, ending at the subgoal."""
+    recovery = RecoveryPlanner(MODELS).recover(graph, trace, compare(graph, trace, number), **settings)
+    if not recovery.found:
+        assert recovery.actions == ()
+        assert reason_text(recovery)
+        return recovery
+    now = graph
+    for action, imagined in zip(recovery.actions, recovery.graphs, strict=True):
+        assert operator_of(action).violated(now, action) == (), str(action)
+        if action.operator in ("free", "restore"):
+            assert action.target is not None
+        now = step(now, action)
+        np.testing.assert_allclose(now.boxes, imagined.boxes, atol=1e-5)
+    goal = trace.graphs[recovery.subgoal]
+    assert (MODELS.same(goal.visual, goal.boxes, now.visual, now.boxes) >= MODELS.threshold).all()
+    assert recovery.cost == len(recovery.actions) + len(trace.plan) - recovery.subgoal
+    return recovery

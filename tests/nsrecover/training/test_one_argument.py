@@ -81,17 +81,6 @@ def test_its_effect_is_imagined_and_not_taken_for_a_free_place() -> None:
     np.testing.assert_allclose(trace.graphs[1].boxes[1], box[0])
 
 
-def test_its_promise_counts_from_the_scene_before() -> None:
-    nsrecover.register(PUSH)
-    system, plan = nsrecover.geometric(), Plan.parse("push(a)")
-    monitor = system.monitor(plan, BOXES)
-    after = {**BOXES, "a": (0.45, *BOXES["a"][1:])}
-    assert monitor.step(plan[0], after).as_expected
-    failed = system.monitor(plan, BOXES).step(plan[0], BOXES)
-    assert failed.deviating == ("a",)
-    assert "a was not pushed" in system.explainer(failed, None).text
-
-
 def test_a_recovery_repeats_it_from_where_it_began_only() -> None:
     nsrecover.register(PUSH)
     system, plan, found = nsrecover.geometric(), Plan.parse("push(a)"), []

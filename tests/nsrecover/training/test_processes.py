@@ -6,12 +6,10 @@ from dataclasses import dataclass
 import lightning
 import numpy as np
 import pytest
-from torch.utils.data import BatchSampler, SequentialSampler
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.training.processes import (
     Processes,
-    SharedBatches,
     check_trainer_settings,
     start_processes,
 )
@@ -37,16 +35,6 @@ def test_every_example_of_a_batch_is_in_equally_long_shares(count: int) -> None:
         assert {len(share) for share in shares} == {-(-size // count)}
         assert set().union(*shares) == set(batch)
         assert {processes.share_of(size) for processes in among(count)} == {len(shares[0])}
-
-
-def test_all_processes_take_the_same_number_of_steps() -> None:
-    batches = BatchSampler(SequentialSampler(range(21)), 8, drop_last=False)
-    shared = [SharedBatches(batches, processes) for processes in among(4)]
-    taken = [list(batches) for batches in shared]
-    assert {len(batches) for batches in shared} == {len(steps) for steps in taken} == {3}
-    for step in zip(*taken, strict=True):
-        assert len({len(share) for share in step}) == 1
-    assert {index for steps in taken for share in steps for index in share} == set(range(21))
 
 
 def test_seeds_differ_between_processes_and_stay_for_the_first() -> None:

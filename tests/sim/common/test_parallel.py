@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nsrecover.errors import InvalidConfiguration, InvalidPlan
+from nsrecover.errors import InvalidPlan
 from sim.common.parallel import AHEAD, Backend, WorkerDied, run_parallel
 
 SERIAL, LOKY = (1, Backend.loky), (2, Backend.loky)
@@ -88,8 +88,3 @@ def test_workers_have_one_thread_and_are_quiet(capfd):
     assert os.getpid() not in {pid for _, pid in found}
     said = capfd.readouterr()
     assert (said.out, said.err) == ("", "")
-
-
-def test_no_workers_is_refused():
-    with pytest.raises(InvalidConfiguration, match="at least 1 worker"):
-        run_parallel(slow_square, [1], 0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
-from sim.datasets import DATASETS, ErrorEpisode, generate, read_episodes, replay
+from sim.datasets import DATASETS, generate, read_episodes, replay
 from sim.datasets.verify import differences
 from sim.tabletop.truth import TOLERANCE_M
 
@@ -62,13 +62,6 @@ def test_what_is_lost_is_lost_and_its_look_alike_is_not(episodes, look_alike):
     name = next(iter(last.error.deviations))
     assert last.truth.present.all()
     assert np.linalg.norm(last.truth.position(name)[:2]) < 0.77
-
-
-def test_a_line_says_everything(episodes):
-    for episode in episodes.values():
-        line = episode.to_json()
-        assert "\n" not in line
-        assert ErrorEpisode.from_json(line) == episode
 
 
 @pytest.mark.parametrize(

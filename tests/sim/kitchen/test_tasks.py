@@ -3,11 +3,10 @@
 import pytest
 
 from nsrecover.domains.household.scene import holds
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, UnknownObject
 from sim.kitchen.performing import carry_out, unmet
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 from sim.kitchen.task_list import IRREVERSIBLE_TASKS, TASKS
-from sim.kitchen.tasks import draw_task, plan_for
+from sim.kitchen.tasks import draw_task
 from sim.kitchen.world import KitchenWorld
 
 
@@ -28,21 +27,6 @@ def test_a_draw_depends_on_its_arguments_only() -> None:
     assert (one.kitchen, one.goal, one.plan) == (same.kitchen, same.goal, same.plan)
     assert one.kitchen != other.kitchen
     assert {draw_task("T7", seed).kitchen.layout for seed in range(20)}.isdisjoint(HELD_OUT_LAYOUTS)
-
-
-@pytest.mark.parametrize(
-    ("goal", "kind", "text"),
-    [
-        ((("boiling", "pot"),), InvalidConfiguration, "expected a condition of a goal of the domain"),
-        ((("filed", "pot", "water"),), InvalidConfiguration, "Did you mean 'filled'?"),
-        ((("filled", "pot"),), InvalidConfiguration, "expected 2 terms of 'filled'"),
-        ((("clean", "pott"),), UnknownObject, "Did you mean 'pot'?"),
-    ],
-)
-def test_a_goal_that_the_domain_cannot_express(goal: tuple, kind: type[NsrecoverError], text: str) -> None:
-    spec = draw_task("boil water", 0, 0)
-    with pytest.raises(kind, match=text.replace("?", r"\?")):
-        plan_for(spec.home, spec.start, goal)
 
 
 def test_a_task_is_carried_out_as_the_domain_expects() -> None:

@@ -27,14 +27,3 @@ def test_what_goes_on_is_heard_in_pieces_as_it_is_as_a_whole():
     assert scape.events[0].duration_s == pytest.approx(1.4)
     whole, _ = record(scape.events, 0.0, 4.0, Microphone(seed=3))
     np.testing.assert_allclose(np.concatenate(pieces), whole, atol=1.01 / STEPS)
-
-
-def test_set_follows_a_state():
-    scape = Soundscape(Microphone())
-    for step, strength in enumerate((None, 1.0, 1.05, 2.0, 2.0, None, None)):
-        event = None if strength is None else SoundEvent(SoundKind.BOILING, 0.0, 1.0, strength)
-        scape.set("pot", event, 0.5 * step)
-    assert [(event.start_s, event.end_s, event.strength) for event in scape.events] == [
-        (0.5, 1.5, 1.0),
-        (1.5, 2.5, 2.0),
-    ]

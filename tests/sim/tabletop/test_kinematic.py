@@ -11,22 +11,12 @@ from sim.tabletop.faults.base import Fault
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.placing import place_for
-from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
-
-SCENE = SceneSpec(
-    (
-        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.05),
-        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.05),
-        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.05),
-    )
-)
-STACK = Action("top", ("blue die", "red cube"))
-ROW = Action("left", ("white lego", "red cube"))
+from tests.sim.tabletop.blocks import ROW, SCENE, STACK
 
 
-def kinematic(*faults: Fault, scene: SceneSpec = SCENE) -> TabletopWorld:
-    return TabletopWorld(scene, faults, fidelity=Fidelity.KINEMATIC)
+def kinematic(*faults: Fault) -> TabletopWorld:
+    return TabletopWorld(SCENE, faults, fidelity=Fidelity.KINEMATIC)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
-from sim.tabletop.faults import HelpingPerson, Swap
+from sim.tabletop.faults import Swap
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 from sim.tabletop.scenes import WORKSPACE_X_M, WORKSPACE_Y_M
 from sim.tabletop.truth import Truth, deviations
@@ -54,17 +54,6 @@ def test_slip_drops_one_block_and_swaps_two_others():
     # the swapped ones are where the other one shall stay to the end: one of them has to go aside first
     for name, other in ((swap.first, swap.second), (swap.second, swap.first)):
         assert np.linalg.norm(truth.position(name)[:2] - last.position(other)[:2]) < 0.02
-
-
-def test_helper_leaves_the_scene_as_it_is_two_steps_later():
-    item = scenario("helper", 1)
-    truth, twin, _ = _after_the_fault(item)
-    helped = next(fault for fault in item.faults if isinstance(fault, HelpingPerson)).actions
-    assert set(deviations(truth, twin)) == {action.arguments[0] for action in helped}
-    with TabletopWorld(item.scene) as world:
-        for action in item.plan.actions[:3]:
-            world.execute(action)
-        assert deviations(truth, world.truth()) == {}
 
 
 def test_unknown_scenarios_are_refused_with_a_hint():

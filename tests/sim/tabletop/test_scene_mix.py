@@ -32,15 +32,6 @@ def test_every_saved_mix_holds_its_largest_scene(name):
     assert SceneSpec.from_dict(scene.to_dict()) == scene
 
 
-@pytest.mark.parametrize(("name", "views"), [("opposed", 2), ("front", 1), ("three", 3)])
-def test_every_rig_takes_pictures(name, views):
-    rig = configured("cameras", name)
-    with TabletopWorld(sample_scene(np.random.default_rng(1), 3), rig=rig, fidelity=Fidelity.KINEMATIC) as world:
-        seen = world.observe()
-    assert seen.rgb.shape == (views, 240, 320, 3)
-    assert len(seen.labels) == 3
-
-
 def test_fifty_objects_stand_where_they_should():
     scene = sample_scene(np.random.default_rng(0), MOST, configured("scene", "crowd"))
     with TabletopWorld(scene, fidelity=Fidelity.KINEMATIC) as world:

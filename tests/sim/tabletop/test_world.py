@@ -63,11 +63,6 @@ def test_with_a_plan_a_fault_strikes_at_its_action_once_whatever_else_is_done():
         assert not world.is_next(STACK)
         world.restore(start)
         assert world.is_next(STACK)
-    fault = _Recorder(1)
-    with TabletopWorld(SCENE, (fault,), plan=Plan((ROW, STACK, aside))) as world:
-        for action in (ROW, ROW, STACK, STACK):
-            world.execute(action)
-    assert fault.done == [(2, STACK)]
 
 
 def test_what_falls_off_the_table_is_gone():

@@ -8,12 +8,9 @@ import pytest
 
 import nsrecover
 from nsrecover import Action, Plan, SceneGraph
-from nsrecover.core import Box, Cause, Fact
-from nsrecover.domains.base import Effect, Parameter, Words
-from nsrecover.domains.tabletop.operators import CLEAR, LEAVE, OPERATORS
-from nsrecover.domains.tabletop.spatial import SpatialOperator
+from nsrecover.core import Box, Cause
+from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.errors import InvalidAction, InvalidCheckpoint, InvalidConfiguration
-from nsrecover.explanation import Audience, GroundedExplainer
 
 SIDE = 0.04
 BOXES = {
@@ -104,35 +101,3 @@ def test_what_is_no_operator_is_refused(operator: object, reason: str) -> None:
     with pytest.raises(InvalidConfiguration, match=reason):
         nsrecover.register(operator)
     assert before == OPERATORS
-
-
-def test_one_declared_entry_is_used_by_monitor_search_and_explanation() -> None:
-    nsrecover.register(
-        SpatialOperator(
-            "deliver",
-            (Parameter("?moved", "movable"),),
-            preconditions=(CLEAR,),
-            effects=(Effect((("on", "?moved", "table"),), LEAVE),),
-            words=Words("put {moved} on the tray", unkept="{moved} is not on the tray"),
-            promise=lambda _, graph, action: bool(abs(graph.boxes[graph.index(action.arguments[0]), 1] - 0.25) < 0.02),
-            place=lambda graph, action: (0.6, 0.25, SIDE / 2, SIDE, SIDE, SIDE),
-        )
-    )
-    plan, system = Plan.parse("deliver(red)"), nsrecover.geometric()
-    monitor = system.monitor(plan, BOXES)
-    found = monitor.step(plan[0], BOXES)
-    assert [each.cause for each in found.deviations] == [Cause.NOT_LIFTED]
-    recovery = system.planner.recover(found.observed, monitor.trace, found)
-    assert recovery.found
-    text = GroundedExplainer(audience=Audience.LAY)(found, recovery).text
-    assert "the red is not on the tray" in text
-    assert "putting the red on the tray" in text
-    again = system.monitor(plan, BOXES)
-    moved = again.step(plan[0], {**BOXES, "red": (0.5, -0.2, SIDE / 2, SIDE, SIDE, SIDE)})
-    recovery = system.planner.recover(moved.observed, again.trace, moved)
-    assert [action.operator for action in recovery.actions] in (["deliver"], ["restore"])
-    after = recovery.graphs[-1].boxes[0, :2]
-    np.testing.assert_allclose(after, (0.6, 0.25), atol=0.02)
-    covered = {**BOXES, "blue": (0.4, 0.0, SIDE * 1.5, SIDE, SIDE, SIDE)}
-    blocked = system.comparison.before(nsrecover.scene_of_boxes(covered), system.monitor(plan, covered).trace, 0)
-    assert blocked.unmet == (Fact("covered", ("blue", "red")),)

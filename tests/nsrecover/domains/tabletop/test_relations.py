@@ -5,7 +5,7 @@ import pytest
 
 from nsrecover.core import Action, Fact, SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
-from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
+from nsrecover.domains.tabletop.relations import Edge, Relation, landed, relations
 
 SIDE = 0.04
 
@@ -16,12 +16,6 @@ def scene(**centres: tuple[float, float, float]) -> SceneGraph:
 
 
 TOWER = scene(a=(0.5, 0, 0.02), b=(0.505, 0.003, 0.061), c=(0.5, 0.0, 0.1), d=(0.5, 0.07, 0.02))
-
-
-def test_supports_are_read_off_the_boxes() -> None:
-    assert [supporter(TOWER, i) for i in range(4)] == [None, 0, 1, None]
-    assert resting_on(TOWER, 0) == (1,)
-    assert [is_clear(TOWER, i) for i in range(4)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize(("height", "lands"), [(0.125, 0.14), (0.155, 0.14), (0.165, 0.165), (0.110, 0.101)])

@@ -14,37 +14,10 @@ from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.judge import Judge
 from nsrecover.explanation.language_model.rewording_task import task_of
 from nsrecover.explanation.language_model.vocabulary import sentences_of
+from tests.case_files import cases_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
 from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES
 from tests.nsrecover.explanation.made_failures import COLLAPSE, graph
-
-REWORDED = (
-    ('toppled', 'The blue cube fell over.'),
-    ('toppled', 'The blue cube was knocked over and now lies on the table.'),
-    ('toppled', 'The blue cube tipped over, and it now lies on the table.'),
-    ('dropped', 'The red cube slipped out of the gripper.'),
-    ('dropped', 'The gripper dropped the red cube.'),
-    ('dropped', 'The red cube is not on the blue cube.'),
-    ('not_lifted', 'The red cube could not be lifted.'),
-    ('misplaced', 'The red cube was put in the wrong place.'),
-    ('misplaced', 'The red cube stands on the blue cube, about 3 cm closer to the robot than its place.'),
-    ('missing', 'The dark red cube has disappeared.'),
-    ('missing', 'The dark red cube cannot be seen anywhere.'),
-    ('missing', 'The dark red cube is gone.'),
-    ('swapped', 'The white lego and the dark red cube were swapped.'),
-    ('swapped', 'The dark red cube and the white lego have traded places.'),
-    ('moved', 'The dark red cube was shifted.'),
-    ('moved', 'The dark red cube is now 7 cm left of its place.'),
-    ('blocking', 'The dark red cube blocks the red cube.'),
-    ('collapse', 'Both the green die and the blue cube fell over.'),
-    ('collapse', 'The green die toppled and the red cube was dropped.'),
-    ('collapse', 'The recovery takes 3 actions, and there is no shorter way.'),
-    ('collapse, done', 'No recovery is needed.'),
-    ('collapse, no way', 'The blue cube makes it impossible.'),
-    ('missing', 'The dark red cube went missing.'),
-    ('moved', 'The dark red cube was displaced and is now 7 cm to the left of its place.'),
-)  # fmt: skip
-"""Pairs of a case and a sentence that says the same as a computed one."""
 
 
 def judge_for(case: Discrepancy, recovery: Recovery | None) -> Judge:
@@ -108,7 +81,8 @@ def test_slots_that_contradict_the_point_refuse_a_true_sentence() -> None:
 
 
 def test_the_same_in_other_words_is_accepted() -> None:
-    assert [each for each in REWORDED if not judge_for(*CASES[each[0]])(each[1]).accepted] == []
+    said = [(case, text) for case, texts in cases_of(__file__)["reworded"].items() for text in texts]
+    assert [(case, text) for case, text in said if not judge_for(*CASES[case])(text).accepted] == []
 
 
 def test_the_grounded_sentences_are_all_accepted_and_each_says_something() -> None:

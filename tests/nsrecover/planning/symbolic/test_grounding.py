@@ -2,8 +2,7 @@
 
 import itertools
 
-from nsrecover.core.actions import Action
-from nsrecover.domains.base import Effect, Not, Operator, Parameter, Same, State, absent, fact
+from nsrecover.domains.base import Effect, Operator, Parameter, State, fact
 from nsrecover.planning.symbolic.grounding import Grounding, ground
 from nsrecover.planning.symbolic.joining import Theory
 
@@ -35,35 +34,6 @@ def test_only_what_can_be_reached_and_helps_is_made() -> None:
     first = next(action for action in task.actions if action.arguments == ("p0", "p1"))
     assert [text for text in task.named(first.apply(task.initial)) if text.startswith("at")] == ["at(p1)"]
     assert task.named(task.goal.needs) == ["at(p2)"]
-
-
-def test_steps_of_a_plan_are_made_whether_they_can_be_run_or_not() -> None:
-    found = ground(theory(GO), roads((0, 1)), [fact("at", "p1")], [Action("go", ("p2", "p3"))])
-    (step,) = found.steps
-    assert names(found) == ["go(p0, p1)"]
-    assert found.task.named(step.precondition.needs) == ["at(p2)", "road(p2, p3)"]
-    assert not step.precondition.holds(found.task.initial)
-
-
-def test_equalities_negations_and_conditions_on_objects() -> None:
-    swap = Operator(
-        "swap",
-        (HERE, THERE, Parameter("?c")),
-        (
-            fact("at", "?a"), absent("broken", "?b"), absent("seen", "?b"), Same("?c", "p3"), Not(Same("?a", "?b")),
-        ),
-        (*MOVED, Effect(adds=(("seen", "?b"),), when=Not(Same("?b", "p2")))),
-        repeats=True,
-    )  # fmt: skip
-    start = frozenset({("at", "p0"), ("broken", "p1")})
-    found = ground(theory(swap), start, [fact("at", "p4"), fact("seen", "p4"), absent("seen", "p2")])
-    assert found.exact
-    made = {action.arguments: action for action in found.task.actions}
-    assert {third for _, _, third in made} == {"p3"}
-    assert all(first != second != "p1" for first, second, _ in made)
-    added = {second: [found.task.facts[f] for f in made["p0", second, "p3"].adds] for second in ("p2", "p4")}
-    assert sorted(added["p4"]) == ["at(p4)", "seen(p4)"]
-    assert added["p2"] == ["at(p2)"]
 
 
 def test_what_is_more_than_strips_is_a_relaxation() -> None:

@@ -20,20 +20,21 @@ def state_after(plan: Plan, steps: int, start: State = START) -> State:
     return start
 
 
+POUR = Action("pour", ("pot", "sink"))
+HELD = state_after(WATER, 1)
+
+
 @pytest.mark.parametrize(
-    ("plan", "step", "irreversible"),
-    [(WATER, 0, False), (WATER, 1, False), (WATER, 2, False), (WATER, 5, True), (FRY, 0, False), (FRY, 1, False),
-     (FRY, 2, True), (FRY, 3, True)],
-)  # fmt: skip
-def test_whether_an_action_can_be_undone_is_found_by_search(plan: Plan, step: int, irreversible: bool) -> None:
-    assert AHEAD.irreversible(state_after(plan, step), plan[step]) is irreversible
-
-
-def test_pouring_wine_away_cannot_be_undone_but_water_from_the_tap_can() -> None:
-    pour = Action("pour", ("pot", "sink"))
-    held = state_after(WATER, 1)
-    assert AHEAD.irreversible(held | {WINE}, pour)
-    assert not AHEAD.irreversible(held | {("filled", "pot", "water")}, pour)
+    ("state", "action", "irreversible"),
+    [
+        *((state_after(WATER, step), WATER[step], step == 5) for step in (0, 1, 2, 5)),
+        *((state_after(FRY, step), FRY[step], step > 1) for step in range(4)),
+        (HELD | {WINE}, POUR, True),  # water comes from the tap, wine does not
+        (HELD | {("filled", "pot", "water")}, POUR, False),
+    ],
+)
+def test_whether_an_action_can_be_undone_is_found_by_search(state: State, action: Action, irreversible: bool) -> None:
+    assert AHEAD.irreversible(state, action) is irreversible
 
 
 def changed(plan: Plan, text: str) -> Plan:

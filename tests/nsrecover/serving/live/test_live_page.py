@@ -1,7 +1,6 @@
 """The live page without a browser: who may look, what is shown, and what people decide."""
 
 import re
-import threading
 from collections.abc import Iterator
 
 import httpx
@@ -113,8 +112,6 @@ def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
         assert viewer.do("answer", number=number_in(asked), choice="do", by="Ann").status_code == 200
         episode = running.episode()
         assert episode.status is EpisodeStatus.COMPLETED
-        again = viewer.do("answer", number=number_in(asked), choice="another")
-        assert "made already" in again.json()["message"]
         assert episode.records[0].decided == (Decided("yes", "Ann"),)
     assert agent.supervisor is not page
 
@@ -181,18 +178,14 @@ def test_what_a_person_changes_during_a_pause_is_seen_before_the_next_action() -
     assert episode.status is EpisodeStatus.COMPLETED
 
 
-@pytest.mark.parametrize("how", ["page", "program"])
-def test_a_paused_run_can_be_ended(how: str) -> None:
+def test_a_paused_run_can_be_ended() -> None:
     world = BoxTable()
     agent = agent_on(world)
     with nsrecover.serving.live.page(agent, paused=True) as page:
         viewer = Client(page.url)
         running = Running(agent, PLAN)
         viewer.wait_for("paused", "state")
-        if how == "page":
-            viewer.do("stop")
-        else:
-            agent.stop()
+        viewer.do("stop")
         episode = running.episode()
     assert episode.reason.startswith("it was stopped before")
     assert not world.done
@@ -204,11 +197,8 @@ def test_why_and_what_if_are_answered_for_boxes() -> None:
         viewer = Client(page.url)
         assert viewer.do("ask", text="why?").status_code == 409  # no run has begun
         agent.run(PLAN)
-        why = viewer.do("ask", text="why did you move the red cube?").json()["message"]
-        assert "red cube" in why
-        assert "So I had to" in why
-        what_if = viewer.do("ask", text="what if you had not?").json()["message"]
-        assert "red cube" in what_if
+        assert "So I had to" in viewer.do("ask", text="why did you move the red cube?").json()["message"]
+        assert "red cube" in viewer.do("ask", text="what if you had not?").json()["message"]
         talk = viewer.wait_for("what if you had not?", "talk")
         assert talk.index("what if you had not?") < talk.index("why did you move the red cube?")  # the last one first
         assert viewer.do("ask", text=" ").status_code == 409
@@ -227,8 +217,6 @@ def test_a_question_of_the_robot_is_answered_on_the_page() -> None:
         episode = running.episode()
         assert episode.status is EpisodeStatus.COMPLETED
         assert episode.given_up == WATERED
-        why = viewer.do("ask", text="why did that happen?").json()["message"]
-        assert "put the mug in the sink" in why
         without = viewer.do("ask", text="what if there had been no wine?").json()["message"]
         assert without.endswith("rest of the plan reaches its goal.")
         assert "house plant" in viewer.wait_for("Expected", "scenes")
@@ -240,13 +228,6 @@ def test_the_page_is_a_person_for_a_service_robot() -> None:
         assert page.ask("Which mug?") == ""  # nobody answers
         viewer = Client(page.url)
         assert "I am on my way." in viewer.http.get("/").text
-    with nsrecover.serving.live.page() as page:
-        viewer, answers = Client(page.url), list[str]()
-        asking = threading.Thread(target=lambda: answers.append(page.ask("Which mug?")))
-        asking.start()
-        viewer.do("answer", number=number_in(viewer.wait_for("Which mug?", "decision")), text="the red one")
-        asking.join(10)
-    assert answers == ["the red one"]
 
 
 def test_text_is_shown_as_a_model_writes_it() -> None:

@@ -20,7 +20,7 @@ from nsrecover.records import episode_log
 from nsrecover.serving.live import panels
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.model import Report
-from nsrecover.serving.reports.page import html_of
+from nsrecover.serving.reports.page import HEIGHT, WIDTH, chart, html_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.serving.reports.shown_reports import carried_out, in_kitchen
@@ -104,10 +104,22 @@ def with_search(episode: Episode[Any]) -> Episode[Any]:
     return replace(
         episode,
         records=tuple(
-            replace(each, recovery=replace(each.recovery, improvements=found, cost=4.0)) if each.recovery else each
+            replace(each, recovery=replace(each.recovery, improvements=found, cost=4.0, seconds=1.0, lower_bound=3.0))
+            if each.recovery
+            else each
             for each in episode.records
         ),
     )
+
+
+def test_the_curve_of_costs_goes_down_inside_its_frame() -> None:
+    (curve,) = report_of(with_search(fallen()), "Fallen").curves
+    drawn = chart(curve)
+    xs, ys = zip(*(map(float, point.split(",")) for point in drawn.line.split()), strict=True)
+    assert curve.costs == (7.0, 4.0)
+    assert [*sorted(xs), *sorted(ys)] == [*xs, *ys]  # y is down the page
+    assert 0 < min(xs) <= max(xs) < WIDTH
+    assert 0 < min(ys) <= max(ys) < drawn.bound < HEIGHT
 
 
 def test_costs_have_the_unit_of_the_domain() -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Cause, Episode, EpisodeStatus, Improvement, Plan, Recovery, RecoveryStatus
+from nsrecover.core import Action, Cause, Episode, EpisodeStatus, Plan, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import GoalJudgement, Media
 from nsrecover.serving.reports.model import Mark, MarkedAs, Report
-from nsrecover.serving.reports.page import HEIGHT, WIDTH, chart, html_of
+from nsrecover.serving.reports.page import html_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import HOME, START, WINE, FactWorld, after
 from tests.nsrecover.serving.reports.shown_reports import carried_out, in_kitchen, instructed
@@ -161,26 +161,6 @@ def test_scene_graphs_mark_the_same_objects_in_both_drawings_and_in_the_table() 
     blue = next(row for row in step.rows if row.name == "blue cube")
     assert "on the table, 29 cm to the left" in blue.seen
     assert blue.distance_m == pytest.approx(0.286, abs=0.01)
-
-
-def test_the_curve_goes_down_step_by_step_inside_its_frame() -> None:
-    episode = fallen()
-    bad = episode.records[1]
-    found = (Improvement(0.1, 3, 7.0), Improvement(0.4, 9, 4.0), Improvement(0.5, 20, 3.0))
-    recovery = replace(bad.recovery, improvements=found, seconds=1.0, lower_bound=3.0)
-    records = (episode.records[0], replace(bad, recovery=recovery), *episode.records[2:])
-    report = report_of(replace(episode, records=records), "Fallen")
-    (curve,) = report.curves
-    assert curve.costs == (7.0, 4.0, 3.0)
-    drawn = chart(curve)
-    corners = [tuple(map(float, point.split(","))) for point in drawn.line.split()]
-    assert len(corners) == 6
-    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in corners)
-    xs, ys = zip(*corners, strict=True)
-    assert list(xs) == sorted(xs)
-    assert list(ys) == sorted(ys)  # down the page
-    assert drawn.bound == corners[-1][1]
-    assert not report_of(fallen(), "Fallen").curves
 
 
 def test_a_run_that_could_not_begin_has_a_page() -> None:

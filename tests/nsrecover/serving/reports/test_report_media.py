@@ -33,13 +33,6 @@ def inside(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.all(sides >= -1e-9, axis=0) | np.all(sides <= 1e-9, axis=0)
 
 
-def test_a_box_is_outlined_where_the_camera_sees_it() -> None:
-    corners = outline_of_box((0.0, 0.0, 1.0, 0.2, 0.1, 0.0), AHEAD)
-    np.testing.assert_allclose(corners.min(axis=0), (40, 35))
-    np.testing.assert_allclose(corners.max(axis=0), (60, 45))
-    assert outline_of_box((0.0, 0.0, -1.0, 0.2, 0.1, 0.1), AHEAD) is None
-
-
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
 def test_outlines_of_a_real_recording_contain_its_masks() -> None:
     report, seen = recorded(), example().observations[-1]
@@ -67,6 +60,7 @@ def test_a_missing_object_has_no_outline_and_its_place_a_dashed_one() -> None:
     (place,) = outlines(photo, scene, {"cube": MarkedAs.ERROR}, expected=True)
     assert place.expected
     assert view_of([photo], [gone]) is None
+    assert outline_of_box((0.0, 0.0, -1.0, 0.2, 0.1, 0.1), AHEAD) is None  # it is behind the camera
 
 
 def noise(count: int, size: tuple[int, int] = (600, 800)) -> list[Photo]:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Plan
-from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.recording import Recording, example, save
 from nsrecover.serving.reports.build import report_of
@@ -62,18 +61,3 @@ def test_a_recording_brings_its_photographs_and_its_sound(tmp_path: Path) -> Non
     assert [step.sound.seconds for step in report.steps if step.sound] == pytest.approx([0.2, 0.3])
     assert [step.kind for step in report.steps] == [MarkedAs.OK, MarkedAs.ERROR]
     assert report.notes == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "told"),
-    [
-        ("broken.json", "{", "expected JSON in"),
-        ("other.json", '{"a": 1}', "expected"),
-        ("nothing.npz", None, "found nothing there"),
-    ],
-)
-def test_other_files_are_refused_with_a_reason(tmp_path: Path, name: str, text: str | None, told: str) -> None:
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    with pytest.raises(InvalidRecording, match=told):
-        report_at(str(tmp_path / name))

@@ -6,7 +6,7 @@ import http.client
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -156,6 +156,19 @@ def test_silent_connections_are_closed_and_others_answered(server: Served) -> No
         each.close()
 
 
+@contextlib.asynccontextmanager
+async def listening(app: Any) -> AsyncIterator[int]:
+    """The port of a server that waits half a second for headers."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ready = asyncio.Event()
+        server = Server(config_of(app, ServerLimits(receive_s=0.5)), lambda: None, ready.set)
+        serving = asyncio.create_task(server.serve(sockets=[taken]))
+        await ready.wait()
+        yield taken.getsockname()[1]
+        server.should_exit = True
+        await serving
+
+
 def test_headers_that_do_not_come_are_given_up() -> None:
     async def ends(port: int, data: bytes) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -165,15 +178,8 @@ def test_headers_that_do_not_come_are_given_up() -> None:
         writer.close()
 
     async def ask() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            ready = asyncio.Event()
-            server = Server(config_of(application(), ServerLimits(receive_s=0.5)), lambda: None, ready.set)
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
-            await ready.wait()
-            port = listening.getsockname()[1]
+        async with listening(application()) as port:
             await asyncio.gather(ends(port, b""), ends(port, b"GET / HTTP/1.1\r\n"))
-            server.should_exit = True
-            await serving
 
     asyncio.run(ask())
 
@@ -188,17 +194,9 @@ def test_a_connection_that_is_used_is_not_given_up() -> None:
         await app(scope, receive, send)
 
     async def ask() -> list[int]:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            ready = asyncio.Event()
-            server = Server(config_of(slow, ServerLimits(receive_s=0.5)), lambda: None, ready.set)
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
-            await ready.wait()
-            place = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            async with httpx.AsyncClient(base_url=place, limits=httpx.Limits(max_connections=1)) as client:
-                found = [(await client.get("/v1/health")).status_code for _ in range(5)]
-            server.should_exit = True
-            await serving
-            return found
+        limits = httpx.Limits(max_connections=1)
+        async with listening(slow) as port, httpx.AsyncClient(limits=limits) as client:
+            return [(await client.get(f"http://127.0.0.1:{port}/v1/health")).status_code for _ in range(5)]
 
     assert asyncio.run(ask()) == [200] * 5
 

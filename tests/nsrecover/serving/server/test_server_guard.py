@@ -121,14 +121,6 @@ def test_nonsense_is_answered_by_a_problem(http: TestClient, body: bytes) -> Non
     assert refused.json()["message"].startswith(("expected", "body"))
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "-1e308", '"0"x', "null"])
-def test_numbers_that_are_none_are_refused(http: TestClient, value: str) -> None:
-    path = opened(http, ["top(a, b)"])
-    body = json.dumps(scene(BOXES)).replace("0.5", value, 1)
-    refused = http.post(f"{path}/scenes", content=body, headers={"Content-Type": "application/json"})
-    assert refused.status_code in (400, 422), refused.text
-
-
 def test_unknown_paths_and_methods_are_problems_too(http: TestClient) -> None:
     assert http.get("/v2").json()["code"] == "unknown_path"
     assert http.patch("/v1/sessions").json()["code"] == "unknown_method"
@@ -140,10 +132,8 @@ def test_unknown_paths_and_methods_are_problems_too(http: TestClient) -> None:
     [
         (lambda m: m["views"][0].update(rgb_png="data:image/png;base64,AAAA"), "expected a PNG as base64"),
         (lambda m: m["views"][0].update(depth_png=m["views"][0]["instances_png"][:40]), "expected a"),
-        (lambda m: m["views"][0]["camera"].update(world_from_camera=[[1, 0, 0, 0]] * 4), "rigid world_from_camera"),
         (lambda m: m["views"][0]["camera"].update(world_from_camera=MIRRORED), "rigid world_from_camera"),
         (lambda m: m["views"][0]["camera"].update(intrinsics=[[0, 0, 0]] * 3), "focal lengths"),
-        (lambda m: m.update(labels={"0": "a"}), "labels"),
         (lambda m: m.update(labels={"1": "a", "2": "a"}), "different name"),
         (lambda m: m.update(views=[]), "views"),
         (lambda m: m.update(depth_unit_m=0), "depth_unit_m"),

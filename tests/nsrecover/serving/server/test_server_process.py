@@ -19,8 +19,8 @@ from eval.checks.fuzz.server import fuzz
 from eval.common.served import Served, served
 from nsrecover.records.recording import Recording
 from nsrecover.serving.client import Client, ServerRefused
-
-ROOT = Path(__file__).parents[4]
+from tests.commands import ROOT
+from tests.nsrecover.serving.server.conftest import BOXES
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +74,6 @@ def test_the_client_follows_an_episode_and_its_events(server: Served, episode: R
         client.call("GET", "")
 
 
-def test_what_is_not_finite_is_an_observation_that_could_not_be_made(server: Served) -> None:
-    client = Client(["top(a, b)"], server.url)
-    answer = client.scene({"a": [float("nan")] * 6, "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]})
-    assert answer["request"]["code"] == "look"
-    assert "finite" in answer["problem"]
-    client.close()
-
-
 def test_a_report_whose_answer_was_lost_is_sent_again(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     client, opening = Client(["top(a, b)"], server.url), Client._open
     lost: list[str] = []
@@ -93,9 +85,8 @@ def test_a_report_whose_answer_was_lost_is_sent_again(server: Served, monkeypatc
         lost.append(answer.read().decode())
         raise ConnectionResetError
 
-    boxes = {"a": [0.5, 0.0, 0.02, 0.04, 0.04, 0.04], "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]}
     monkeypatch.setattr(Client, "_open", losing)
-    assert client.scene(boxes) == json.loads(lost[0])
+    assert client.scene(BOXES) == json.loads(lost[0])
     assert lost
     client.close()
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-import nsrecover
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.records import episode_log
 from nsrecover.records.recording import Recording
@@ -19,7 +18,7 @@ from nsrecover.serving.server import messages
 from nsrecover.serving.server.answers import session_answer
 from nsrecover.serving.server.observations import json_observation
 from nsrecover.system import System
-from tests.nsrecover.kitchen_facts import WATER, FactWorld, after
+from tests.nsrecover.kitchen_facts import START, WINE
 from tests.nsrecover.serving.server.conftest import (
     AWAY,
     BOXES,
@@ -64,13 +63,9 @@ def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episo
     np.testing.assert_allclose(decoded.audio, audio, atol=1.01 / 32_768)
     assert decoded.audio_rate_hz == 16_000
 
-    def send(message: dict[str, Any]) -> Any:
-        return cameras.post(f"{opened(cameras, plan)}/observations", json=message)
-
-    assert send(message).status_code == 200
-    refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
+    broken = {**message, "audio_wav": base64.b64encode(b"no sound").decode()}
+    refused = cameras.post(f"{opened(cameras, plan)}/observations", json=broken)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_observation")
-    assert "audio: expected a WAV file" in refused.json()["message"]
 
 
 def test_features_of_ones_own_are_compared_too(cameras: TestClient, system: System) -> None:
@@ -108,66 +103,27 @@ def test_boxes_may_have_orientations(http: TestClient) -> None:
     assert refused.status_code == 422
 
 
-def test_an_error_is_looked_at_again_and_recovered_from(http: TestClient) -> None:
+def test_a_session_that_is_over_takes_no_more_reports(http: TestClient) -> None:
     path = started(http, ["top(a, b)"])
-    doubted = reported(http, path, AWAY)
-    assert (doubted["request"], doubted["turns"]) == ({"code": "look", "names": []}, [])
-    assert [(each["name"], each["cause"]) for each in doubted["discrepancy"]["deviations"]] == [("a", "misplaced")]
-    found = reported(http, path, AWAY)
-    (turn,) = found["turns"]
-    assert turn["recovery"]["status"] == "recovered"
-    assert "a" in turn["explanation"]["text"].split()
-    assert found["request"]["action"]["arguments"] == ["a", "b"]
-    assert found["plan"] == turn["recovery"]["plan"]
-    assert reported(http, path, STACKED)["request"] == {"code": "look", "names": ["a"]}
-    done = reported(http, path, STACKED)
-    assert done["request"] == {"code": "done"}
-    assert done == http.get(path).json()
+    done = reported(http, path, STACKED, STACKED)
+    assert (done["request"], done) == ({"code": "done"}, http.get(path).json())
     over = http.post(f"{path}/scenes", json=scene(STACKED))
     assert (over.status_code, over.json()["code"]) == (409, "out_of_turn")
 
 
-def test_facts_are_watched_and_recovered(http: TestClient) -> None:
-    world = FactWorld(hook=after(4, less=(("filled", "pot", "water"),)))
-    path = opened(http, [str(action) for action in WATER], system="kitchen")
-    asked, turns = ["look"], list[Any]()
-    while asked[-1] in ("act", "look"):
-        facts = [list(fact) for fact in sorted(world.observe().facts)]
-        answer = http.post(f"{path}/facts", json={"facts": facts}).json()
+def test_facts_that_deviate_are_said(http: TestClient) -> None:
+    path = opened(http, ["pick_up(pot)"], system="kitchen")
+    held = START - {("at", "pot", "countertop")} | {("holding", "pot"), WINE}
+    answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, START))}).json()
+    while not answer["turns"]:
+        answer = http.post(f"{path}/facts", json={"facts": sorted(map(list, held))}).json()
         messages.SessionState.model_validate(answer)
-        asked.append(answer["request"]["code"])
-        turns += answer["turns"]
-        if asked[-1] == "act":
-            action = answer["request"]["action"]
-            world.execute(nsrecover.Action(action["operator"], tuple(action["arguments"])))
-    assert asked[-1] == "done"
-    assert len(world.done) > len(WATER)
-    (wrong,) = [turn for turn in turns if turn["recovery"] is not None]
-    (deviation,) = wrong["discrepancy"]["deviations"]
-    assert (deviation["name"], deviation["expected"]) == ("pot", [["filled", "pot", "water"]])
-    assert ["filled", "house plant", "water"] in answer["facts"]["facts"]
-    log = http.get(f"{path}/episode").json()
-    assert episode_log.from_document(log).status.value == "completed"
-    strange = http.post(
-        f"{opened(http, ['pick_up(pot)'], system='kitchen')}/facts", json={"facts": [["at", "pto", "sink"]]}
-    )
+    (deviation,) = answer["turns"][0]["discrepancy"]["deviations"]
+    assert (deviation["name"], list(WINE) in deviation["observed"]) == ("pot", True)
+    assert list(WINE) in answer["facts"]["facts"]
+    wrong = {"facts": [["at", "pto", "sink"]]}
+    strange = http.post(f"{opened(http, ['pick_up(pot)'], system='kitchen')}/facts", json=wrong)
     assert "Did you mean 'pot'" in strange.json()["problem"]
-
-
-def test_a_person_is_asked_and_vetoes(http: TestClient) -> None:
-    path = started(http, ["top(a, b)"], approve=True)
-    asked = reported(http, path, AWAY, AWAY)["request"]
-    assert (asked["code"], asked["question"]) == ("ask", "approve")
-    assert asked["recovery"]["actions"] == asked["plan"]
-    again = http.post(f"{path}/answer", json={"answer": "look_again"}).json()
-    assert again["request"]["code"] == "look"
-    reported(http, path, AWAY)
-    reported(http, path, AWAY)
-    vetoed = http.post(f"{path}/answer", json={"answer": "no"}).json()["request"]
-    assert (vetoed["code"], vetoed["why"]) == ("stopped", "vetoed")
-    accepted = started(http, ["top(a, b)"], approve=True)
-    reported(http, accepted, AWAY, AWAY)
-    assert http.post(f"{accepted}/answer", json={"answer": "yes"}).json()["request"]["code"] == "act"
 
 
 def test_what_was_not_observed_is_asked_for_again(http: TestClient) -> None:
@@ -269,13 +225,9 @@ def test_idle_ones_are_forgotten() -> None:
 @pytest.mark.parametrize(
     ("body", "code", "said"),
     [
-        ({"plan": []}, "invalid_request", "body.plan"),
-        ({"plan": ["top(a, b)"], "system": "bxoes"}, "invalid_configuration", "Did you mean 'boxes'"),
-        ({"plan": ["top"]}, "invalid_action", "expected an action like"),
         ({"plan": ["tpo(a, b)"]}, "invalid_action", "Did you mean 'top'"),
         ({"plan": ["top(a, b)", "top(b, a)"]}, "invalid_plan", "circle"),
         ({"plan": ["top(a, b)"] * 101}, "invalid_request", "at most 100"),
-        ({"plan": ["top(a, b)"], "speed": 3}, "invalid_request", "body.speed"),
         ({"plan": ["pick_up(pot)"], "system": "kitchen", "rejoin": "pose"}, "invalid_configuration", "one of facts"),
         ({"plan": [{"operator": "free", "arguments": ["a"], "target": [1, 2]}]}, "invalid_request", "target"),
     ],

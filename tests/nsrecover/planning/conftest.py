@@ -1,8 +1,0 @@
-import pytest
-
-from tests.nsrecover.planning.geometric import GeometricModels
-
-
-@pytest.fixture
-def models() -> GeometricModels:
-    return GeometricModels()
