@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import STANCES, Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.geometry import near_enough, shared_room, with_sides
+from nsrecover.core.geometry import SAME_SIZE_M, near_enough, shared_room, with_sides
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.traces import Trace
@@ -191,10 +191,16 @@ class Comparison:
 
 
 def _with_sides_of(first: SceneGraph, expected: SceneGraph) -> SceneGraph:
-    """The expected scene with the sides that objects had at first: those that were seen last may be hidden in part."""
+    """The expected scene with the sides that objects had at first: those that were seen last may be hidden in part.
+
+    Not those of objects that stood on another side.
+    """
     if first.names != expected.names:
         return expected
-    sides = np.where(first.seen[:, None], first.boxes[:, 3:], expected.boxes[:, 3:])
+    before, now = first.boxes[:, 3:], expected.boxes[:, 3:]
+    alike = np.abs(np.sort(before, axis=1) - np.sort(now, axis=1)).max(axis=1) < SAME_SIZE_M
+    turned = alike & (np.abs(before[:, 2] - now[:, 2]) > SAME_SIZE_M)
+    sides = np.where((first.seen & ~turned)[:, None], before, now)
     return replace(expected, boxes=with_sides(expected.boxes, sides))
 
 
