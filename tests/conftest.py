@@ -25,7 +25,6 @@ SLOW = (
     "nsrecover/logs/test_asking.py",
     "nsrecover/logs/test_explaining.py",
     "nsrecover/serving/server/test_server_process.py",
-    "nsrecover/bridges/test_up_engine.py",
     "nsrecover/serving/live/test_live_in_browser.py",
     "nsrecover/models/test_export.py",
     "nsrecover/serving/reports/test_report_in_browser.py",
