@@ -224,15 +224,17 @@ class Tracker:
                 fresh += self._with_other_object(one, wrong, reads) if first else ()
         self._courses = merged(fresh, False, WIDTH, LEAST)
         best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
+
+        def against(prop: Property, certainty: float) -> float:
+            channel = prop[0], certainty
+            if channel not in odds:
+                odds[channel] = min(self.misread.odds(prop, certainty) / other_values(prop, self._domain), 1.0)
+            return odds[channel]
+
         for prop, (value, sure) in reads.items():
-            if best.get(prop, _NOTHING) != value:
-                continue
-            since = since_action.get(prop, sure)
-            for certainty in {sure, since} - {each for variable, each in odds if variable == prop[0]}:
-                error = self.misread.odds(prop, certainty) / other_values(prop, self._domain)
-                odds[prop[0], certainty] = min(error, 1.0)
-            self._doubts[prop] = self._doubts.get(prop, self._first) * odds[prop[0], sure]
-            self._strayed[prop] = self._strayed.get(prop, 0.0) * odds[prop[0], since]
+            if best.get(prop, _NOTHING) == value:
+                self._doubts[prop] = self._doubts.get(prop, self._first) * against(prop, sure)
+                self._strayed[prop] = self._strayed.get(prop, 0.0) * against(prop, since_action.get(prop, sure))
         self._unknown -= reads.keys()
         self._read |= reads.keys()
 

@@ -116,7 +116,7 @@ class Comparison:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
         itself = surely_itself(self.models, expected, graph)
         probabilities = np.zeros(len(graph), np.float32)
-        for likely in (expected, _with_sides_of(trace.graphs[0], expected)):
+        for likely in dict.fromkeys((expected, _with_sides_of(trace.graphs[0], expected))):
             each = as_expected(self.models, likely, graph, itself)
             if moved is not None and graph.seen[moved] and itself[moved]:
                 row = slice(moved, moved + 1)
@@ -201,7 +201,7 @@ def _with_sides_of(first: SceneGraph, expected: SceneGraph) -> SceneGraph:
     alike = np.abs(np.sort(before, axis=1) - np.sort(now, axis=1)).max(axis=1) < SAME_SIZE_M
     turned = alike & (np.abs(before[:, 2] - now[:, 2]) > SAME_SIZE_M)
     sides = np.where((first.seen & ~turned)[:, None], before, now)
-    return replace(expected, boxes=with_sides(expected.boxes, sides))
+    return expected if np.array_equal(sides, now) else replace(expected, boxes=with_sides(expected.boxes, sides))
 
 
 def _farther(expected: SceneGraph, observed: SceneGraph, action: Action, moved: int, most_m: float) -> SceneGraph:
