@@ -43,7 +43,7 @@ from nsrecover.perception.objects.looks import NOT_COMPARED, Beside, Looks
 from nsrecover.perception.objects.memory import RULES as MEMORY
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.placing import Stand, put_down
-from nsrecover.perception.objects.stances import stance_change
+from nsrecover.perception.objects.stances import open_top, stance_change
 from nsrecover.perception.states import StateReader, read_states
 from nsrecover.util.python310 import StrEnum
 
@@ -59,12 +59,14 @@ class PerceiverRules:
             place may belong to its neighbours.
         off_place_m: how an object stands is judged within this distance of where it should be,
         whole: if as many pixels show it, give or take this factor.
+        stands: and otherwise than in each of the first looks at it in its place, up to this number.
     """
 
     nameless: float = 1.0
     remains: float = 1 / 3
     off_place_m: float = 0.03
     whole: float = 0.6
+    stands: int = 3
 
 
 RULES = PerceiverRules()
@@ -123,7 +125,7 @@ class ScenePerceiver:
         self._findings: tuple[SensorFinding, ...] = ()
         self._offsets: tuple[Pose, ...] = ()
         self._looks, self._compared = Looks(), NOT_COMPARED
-        self._stood: dict[str, tuple[Stand, Stand]] = {}
+        self._stood: dict[str, tuple[tuple[Stand, ...], tuple[Stand, ...]]] = {}
         self._posed: dict[str, Cause] = {}
         self._outlines: dict[str, GlassOutline] = {}
 
@@ -385,23 +387,22 @@ class ScenePerceiver:
                 continue
             seen = detections.points[index], boxes[row].copy(), float(detections.pixels[index])
             now = Stand(*seen, observation, detections.numbers[index])
-            first, last = self._stood.get(name, (now, now))
+            first, there = self._stood.get(name, ((), ()))
+            last = there[0] if there else now
             placed = bool(np.linalg.norm(should[:3] - last.box[:3]) > MEMORY.moved_m)
             if placed and from_one_side and (place := put_down(last, now, should)) is not None:
                 boxes[row] = place
-            # an action may set upright what had fallen: what it has put down is to stand as at first
-            before, box = first if placed else last, boxes[row]
-            whole = RULES.whole < now.pixels / before.pixels < 1 / RULES.whole
-            comparable = whole and abs(should[5] - before.box[5]) < MEMORY.like_known_m
-            if comparable and np.linalg.norm(box[:2] - should[:2]) < RULES.off_place_m:
-                shift = np.append(box[:2] - before.box[:2], bottom(should) - bottom(before.box)).astype(np.float32)
-                if placed or name not in self._compared.still:
-                    cause = stance_change(before.points, now.points, shift, observation, placed)
-                    posed |= {} if cause is None else {name: cause}
-            moved = np.linalg.norm(box[:3] - last.box[:3]) > MEMORY.moved_m
-            if name in posed or moved or now.pixels > last.pixels / RULES.whole:
-                last = now._replace(box=box)
-            self._stood[name] = first, last
+            box = boxes[row]
+            near = np.linalg.norm(box[:2] - should[:2]) < RULES.off_place_m
+            if near and (placed or name not in self._compared.still):
+                # an action may set upright what had fallen: what it has put down is to stand as at first
+                cause = _stance(first if placed else there, now._replace(box=box), should, placed)
+                posed |= {} if cause is None else {name: cause}
+            moved = bool(np.linalg.norm(box[:3] - last.box[:3]) > MEMORY.moved_m) or name in posed
+            anew = moved or now.pixels > last.pixels / RULES.whole
+            stands = () if anew else there
+            stands = stands if len(stands) == RULES.stands else (*stands, now._replace(box=box))
+            self._stood[name] = (stands if first is there and not (there and moved) else first), stands
         return replace(memory, boxes=boxes), posed
 
     def _admit(
@@ -419,6 +420,25 @@ class ScenePerceiver:
         appeared = tuple(names[len(memory.names) :])
         known = memory.add(appeared, detections.boxes[new], detections.visual[new], detections.pixels[new])
         return known, np.concatenate([found, new])
+
+
+def _stance(earlier: Sequence[Stand], now: Stand, should: FloatArray, placed: bool) -> Cause | None:
+    """What has happened to an object (its box as it is), if it stands otherwise than in all earlier looks at it.
+
+    One look may have shown it badly; those that showed more or less of it say nothing.
+    """
+    cause = None
+    for before in earlier:
+        whole = RULES.whole < now.pixels / before.pixels < 1 / RULES.whole
+        if whole and abs(should[5] - before.box[5]) < MEMORY.like_known_m:
+            # where it was put it stands on what is there, which may be seen higher or lower than expected
+            rise = bottom(now.box if placed else should) - bottom(before.box)
+            shift = np.append(now.box[:2] - before.box[:2], rise).astype(np.float32)
+            was_open = open_top(before.points, before.observation)
+            cause = stance_change(before.points, now.points, shift, now.observation, placed, was_open)
+            if cause is None:
+                return None
+    return cause
 
 
 def _costs(

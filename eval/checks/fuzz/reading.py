@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import torch
 
 from eval.checks.fuzz.targets import Target, check_error
 from eval.common.overdue import Overdue, within
@@ -121,7 +122,8 @@ _targets: list[Target] = []
 
 
 def _begin(target: Target) -> None:
-    """Begin in the other process: limit its memory, and print nothing."""
+    """Begin in the other process: limit its memory, print nothing, and wait for no threads that were not forked."""
+    torch.set_num_threads(1)
     used = psutil.Process().memory_info().vms
     resource.setrlimit(resource.RLIMIT_AS, (used + SPACE, resource.getrlimit(resource.RLIMIT_AS)[1]))
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -8,6 +8,7 @@ directions tell a turn about the vertical. What is round, or has its top covered
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class StanceRules:
         placed_m: the same of an object that an action has put down, as places are imagined to a few millimetres.
         tilt_deg: change of the tilt of its top, degrees; of a small top more, by the error of depth over its size.
         error_m: of the depth of a top.
+        as_level: a top of which a level plane holds this share of the points is not tilted; part of it may be covered.
         turn_m: by how much turning its widths back must make them fit better, root mean square, metres.
         least_turn_deg: smallest turn, degrees; neighbours are nudged.
         same_m: largest difference of the widths of one top that was turned, metres.
@@ -37,6 +39,7 @@ class StanceRules:
     placed_m: float = 0.012
     tilt_deg: float = 7.0
     error_m: float = 0.003
+    as_level: float = 0.7
     turn_m: float = 0.0015
     least_turn_deg: float = 15.0
     same_m: float = 0.0025
@@ -51,7 +54,12 @@ _DIRECTIONS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 
 
 def stance_change(
-    before: FloatArray, now: FloatArray, shift: FloatArray, observation: Observation, placed: bool
+    before: FloatArray,
+    now: FloatArray,
+    shift: FloatArray,
+    observation: Observation,
+    placed: bool,
+    open_share: float = 0.0,
 ) -> Cause | None:
     """What has happened to an object that is where it should be; None if it stands as it did, or cannot be judged.
 
@@ -61,19 +69,27 @@ def stance_change(
         shift: (3,) from where it was: horizontally to where it is, in height to where it should be.
         observation: the views.
         placed: whether an action has put it there, which may turn it about the vertical.
+        open_share: share of its top through which cameras saw although it was there (`open_top`).
     """
     before = before + shift
     if min(len(before), len(now)) < RULES.fewest:
         return None
-    rise = float(np.quantile(now[:, 2], 0.98) - np.quantile(before[:, 2], 0.98))
+    first, second = _flat_top(before), _flat_top(now)
+    high, height = np.quantile(before[:, 2], 0.98), now[:, 2]
+    # without a flat top something may cover it, and a bit of that may seem to belong to it
+    risen = np.quantile(height, 0.98 if second else 0.9) - high if first else 0.0
     limit = RULES.placed_m if placed else RULES.top_m
-    empty = sees_through(observation, _top(before)).mean()
-    if rise > limit or (rise < -limit and empty > RULES.empty):
-        top = _tilt(now)
-        return Cause.LYING if top is not None and top[0] < RULES.tilt_deg else Cause.LEANING
+    empty = open_top(before, observation) - open_share
+    if risen > limit or (np.quantile(height, 0.98) < high - limit and empty > RULES.empty):
+        return Cause.LYING if second and second.tilt_deg < RULES.tilt_deg else Cause.LEANING
     if not placed and _turned(before, now):
         return Cause.TURNED
-    return Cause.LEANING if _tilted(before, now) or (not placed and empty > RULES.empty) else None
+    return Cause.LEANING if _steeper(first, second) or (not placed and empty > RULES.empty) else None
+
+
+def open_top(points: FloatArray, observation: Observation) -> float:
+    """Share of the upper end of points (P, 3) through which cameras see something farther away."""
+    return float(sees_through(observation, _top(points)).mean())
 
 
 def _top(points: FloatArray, depth: float = 1.0) -> FloatArray:
@@ -81,17 +97,30 @@ def _top(points: FloatArray, depth: float = 1.0) -> FloatArray:
     return points[points[:, 2] > np.quantile(points[:, 2], 0.97) - depth * RULES.face_m]
 
 
-def _tilted(before: FloatArray, now: FloatArray) -> bool:
-    """Whether the top is flat and is tilted otherwise than before."""
-    first, second = _tilt(before), _tilt(now)
-    if first is None or second is None:
+class _Top(NamedTuple):
+    """The flat upper end of an object.
+
+    Attributes:
+        tilt_deg: of its plane.
+        size_m: its standard deviation along the plane's shorter direction.
+        level: how many points lie in a level plane, as a share of those in this one.
+    """
+
+    tilt_deg: float
+    size_m: float
+    level: float
+
+
+def _steeper(first: _Top | None, second: _Top | None) -> bool:
+    """Whether a flat top is steeper than it was: one that is flatter now was seen badly before."""
+    if first is None or second is None or second.level > RULES.as_level:
         return False
-    limit = max(RULES.tilt_deg, *(np.degrees(np.arctan(RULES.error_m / size)) for _, size in (first, second)))
-    return bool(abs(first[0] - second[0]) > limit)
+    limit = max(RULES.tilt_deg, *(np.degrees(np.arctan(RULES.error_m / top.size_m)) for top in (first, second)))
+    return bool(second.tilt_deg - first.tilt_deg > limit)
 
 
-def _tilt(points: FloatArray) -> tuple[float, float] | None:
-    """Tilt of the flat top in degrees and its size in metres; None if it has none."""
+def _flat_top(points: FloatArray) -> _Top | None:
+    """The flat upper end of points (P, 3); None if there is none."""
     face = _top(points, 2.0).astype(np.float64)
     if len(face) < RULES.fewest:
         return None
@@ -105,8 +134,11 @@ def _tilt(points: FloatArray) -> tuple[float, float] | None:
     on = face[off[:, counts.argmax()]]
     if counts.max() < max(0.4 * len(face), RULES.fewest / 2):
         return None
+    heights = np.sort(face[:, 2])
+    level = np.searchsorted(heights, heights + 2 * RULES.error_m) - np.arange(len(heights))
     sizes, axes = np.linalg.eigh(np.cov((on - on.mean(axis=0)).T))
-    return float(np.degrees(np.arccos(min(abs(axes[2, 0]), 1.0)))), float(np.sqrt(max(sizes[1], 1e-8)))
+    tilt, size = np.degrees(np.arccos(min(abs(axes[2, 0]), 1.0))), np.sqrt(max(sizes[1], 1e-8))
+    return _Top(float(tilt), float(size), float(level.max() / counts.max()))
 
 
 def _turned(before: FloatArray, now: FloatArray) -> bool:

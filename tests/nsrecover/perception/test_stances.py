@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Cause, FloatArray, Observation
 from nsrecover.perception.lifting import view_pixels
-from nsrecover.perception.objects.stances import stance_change
+from nsrecover.perception.objects.stances import open_top, stance_change
 from tests.observations import SHAPE, front_camera
 
 SIZES = [(0.05, 0.09, 0.12), (0.07, 0.1, 0.05), (0.045, 0.08, 0.16)]
@@ -87,3 +87,29 @@ def test_a_covered_top_says_nothing() -> None:
     hidden[0, rows, columns] = 0.4
     covered = Observation(now.rgb, hidden, np.where(hidden == 0.4, 0, now.instances), now.cameras, now.labels)
     assert stance_change(points(before), points(covered), NOWHERE, covered, placed=False) is None
+
+
+@pytest.mark.parametrize("strip_m", [0.008, 0.012])
+def test_a_strip_of_a_level_top_and_the_side_below_it_are_no_tilted_top(strip_m: float) -> None:
+    before, now = (seen(about("z", 0), SIZES[1], 0.0, seed) for seed in (1, 2))
+    shown = points(now)
+    top = shown[:, 2] > 0.045
+    part = shown[~top | (shown[:, 0] < shown[top, 0].min() + strip_m)]
+    assert stance_change(points(before), part, NOWHERE, before, placed=False) is None
+
+
+def test_what_covers_a_top_and_is_taken_for_a_part_of_it_does_not_raise_it() -> None:
+    before = seen(about("z", 0), SIZES[1], 0.0, 1)
+    shown = points(before)
+    rest = shown[shown[:, 2] < 0.04]
+    above = np.concatenate([rest, rest[: len(rest) // 12] + np.array([0, 0, 0.03], np.float32)])
+    assert stance_change(shown, above, NOWHERE, before, placed=False) is None
+
+
+def test_an_edge_through_which_a_camera_always_saw_is_no_empty_place() -> None:
+    before = seen(about("z", 0), SIZES[0], 0.0, 1)
+    shown = points(before) + np.array([0, 0.06, 0], np.float32)
+    share = open_top(shown, before)
+    assert share > 0.35
+    assert stance_change(shown, shown, NOWHERE, before, placed=False) is Cause.LEANING
+    assert stance_change(shown, shown, NOWHERE, before, placed=False, open_share=share) is None
