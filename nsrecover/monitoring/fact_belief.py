@@ -33,6 +33,7 @@ from nsrecover.domains.properties import (
     placed,
     property_of,
     supports,
+    values_of,
     with_properties_of,
 )
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
@@ -526,9 +527,10 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             self.tracker.trust_readings()
 
     def _relied_on(self, facts: State, action: Action) -> tuple[Property, ...]:
-        """What an action needs and is not certain enough.
+        """What the next action needs and is not certain enough.
 
         What may have changed unseen counts only if the action cannot be undone, or has failed as if it had changed.
+        Nothing counts with whose every value the rest of the plan reaches the goal.
         """
         tracker, allowed = self.tracker, self._allowed(action)
         disputed = tracker.disputed(tracker.best)
@@ -536,7 +538,18 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         reversible = self.instance.domain.operators[action.operator].reversible
         suspects = self._suspects if reversible else tracker.props
         unsure |= {prop for prop in suspects if tracker.unseen(prop) > allowed}
-        return rests_on(self.instance, facts, action, unsure) if unsure else ()
+        needed = rests_on(self.instance, facts, action, unsure) if unsure else ()
+        return tuple(prop for prop in needed if not self._harmless(facts, prop))
+
+    def _harmless(self, facts: State, prop: Property) -> bool:
+        """Whether the rest of the plan reaches the goal with every value of a property, even if its next action fails.
+
+        What a cup is filled with, if anything, need not be known to pour it out into the sink.
+        """
+        instance, (first, *later) = self.instance, self.expected.rest
+        others = [with_properties_of(facts, each, [prop], instance.domain) for each in values_of(prop, facts, instance)]
+        after = (outlook(instance, start, (first,), ()).states[1] for start in (facts, *others))
+        return all(outlook(instance, each, later, self.goal).good for each in after)
 
     def _hidden_by(self, facts: State, action: Action) -> list[Property]:
         """What the goal is about and is behind something closed after an action, but not before: seen now or never."""

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from nsrecover.belief.channels import other_values
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.core.glances import RobotState
@@ -96,7 +97,9 @@ class FactFrames:
         props = {*one, *other, *((name, each) for name in self._domain.variables for each in action.arguments)}
         known = {prop for prop in props if scene.knows(prop) and not drifts(prop, self._domain)}
         own = {prop for prop in known if prop[1] in action.arguments}
-        needed = own.union(rests_on(instance, before, action, known - own))
+        # what is empty loses no contents, and what seems to be in it can be looked at afterwards
+        empty = {prop for prop in own - one.keys() - other.keys() if other_values(prop, self._domain) > 1.0}
+        needed = (own - empty).union(rests_on(instance, before, action, known - own | empty))
         self._fits: dict[Property, tuple[State, State]] = {
             prop: (one.get(prop, NOTHING), other.get(prop, NOTHING)) for prop in sorted(needed)
         }
