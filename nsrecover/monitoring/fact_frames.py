@@ -104,6 +104,11 @@ class FactFrames:
             prop: (one.get(prop, NOTHING), other.get(prop, NOTHING)) for prop in sorted(needed)
         }
 
+    @property
+    def watched(self) -> tuple[Property, ...]:
+        """The properties that may be wrong."""
+        return tuple(self._fits)
+
     def judge(self, observation: Observation, robot: RobotState) -> tuple[str, ...]:
         """The objects that deviate in the frames until this one."""
         half = self._wrong.add((observation.time_s, self.weights(observation, robot)))

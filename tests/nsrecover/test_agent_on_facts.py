@@ -88,6 +88,18 @@ def test_an_irreversible_step_waits_for_what_it_needs_to_know() -> None:
     assert ("filled", "house plant", "water") not in world.state
 
 
+def test_what_is_poured_away_need_not_be_known() -> None:
+    """With any contents, and with none, the rest of the plan reaches the goal."""
+    plan = nsrecover.Plan.parse("pick_up(pot); pour(pot, sink); " + str(WATER).partition("; ")[2])
+    sure = iter((0.8,))  # one look shows it well, later ones hardly
+    world = FactWorld(
+        frozenset(START | {WINE}), show=lambda state: FactScene(state, {("filled", "pot"): next(sure, 0.13)})
+    )
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED, assumed=START), world).run(plan)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert holds(world.state, WATERED[0], HOME)
+
+
 def test_an_object_that_is_out_of_sight_is_remembered() -> None:
     world = FactWorld(show=lambda state: FactScene(state - {("at", "mug", "countertop")}, {(PLACE, "mug"): 0.0}))
     assert run(world).status is EpisodeStatus.COMPLETED

@@ -4,16 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 
+import nsrecover
 from nsrecover import Act, Action, Interrupt, Look, Observation, Plan, RobotState
+from nsrecover.core import FactScene
 from nsrecover.errors import InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.fact_frames import CARRIED, ConditionModel, Frame, WrongFor, fit_patience
+from nsrecover.monitoring.fact_frames import CARRIED, ConditionModel, FactFrames, Frame, WrongFor, fit_patience
 from nsrecover.session import AnySession
 from sim.common.arm import STEP_S
 from sim.kitchen.person import Person
 from sim.kitchen.truth import household_of
 from sim.kitchen.world import KitchenWorld
+from tests.nsrecover.kitchen_facts import HOME, START
 from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 SPEC = kitchen(("mug", TOP, (0.0, 0.0), 180, CLEAN), ("egg", TOP, (0.0, 0.3), 0, CLEAN))
@@ -81,6 +84,16 @@ def test_what_an_action_does_not_need_may_change(world: KitchenWorld) -> None:
     for _ in range(3):
         session.glanced(frame(world, LONG_S), OPEN)
     assert isinstance(session.request, Act)
+
+
+def test_what_seems_to_be_in_an_empty_cup_is_looked_at_after_the_action() -> None:
+    """Milk in the mug may be spilled while it is carried; that an empty mug reads as full does no harm meanwhile."""
+    for contents, watched in ((set(), False), ({("filled", "mug", "milk")}, True)):
+        state = frozenset(START | {("holding", "mug")} | contents) - {("at", "mug", "countertop")}
+        monitor = nsrecover.symbolic(HOME).monitor(Plan.parse("put_on(mug, dining table)"), FactScene(state))
+        frames = FactFrames(ConditionModel(), monitor.belief, monitor.next_action)
+        assert (("filled", "mug") in frames.watched) is watched
+        assert ("broken", "mug") in frames.watched
 
 
 def test_fingers_that_have_felt_something_and_feel_nothing_have_lost_it(world: KitchenWorld) -> None:
