@@ -53,10 +53,10 @@ Frame = tuple[float, Mapping[Key, float]]
 class ConditionModel:
     """What actions of a symbolic domain need while they run.
 
-    What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen, and
-    is neither as before the action nor as the action leaves it, is wrong; so is what is not felt any more. Where the
-    action lets go of what it holds, as to grasp it anew, it may be in any place. What is wrong for long enough, and in
-    two frames at least, deviates.
+    What matters are the properties of the objects of an action, and what its conditions rest on; what an empty object
+    is filled with matters only if they do. One that is seen, and is neither as before the action nor as the action
+    leaves it, is wrong; so is what is not felt any more. Where the action lets go of what it holds, as to grasp it
+    anew, it may be in any place. What is wrong for long enough, and in two frames at least, deviates.
 
     Attributes:
         patience_s: property, `CARRIED`, `SET_DOWN` or `ELSE` -> how long it may be wrong. See `fit_patience`.

@@ -402,7 +402,8 @@ class ScenePerceiver:
             anew = moved or now.pixels > last.pixels / RULES.whole
             stands = () if anew else there
             stands = stands if len(stands) == RULES.stands else (*stands, now._replace(box=box))
-            self._stood[name] = (stands if first is there and not (there and moved) else first), stands
+            in_first_place = first is there and not (there and moved)
+            self._stood[name] = (stands if in_first_place else first), stands
         return replace(memory, boxes=boxes), posed
 
     def _admit(

@@ -66,7 +66,8 @@ def stance_change(
     Args:
         before: (P, 3) points on it when it was put where it was, metres.
         now: (Q, 3) points on it now.
-        shift: (3,) from where it was: horizontally to where it is, in height to where it should be.
+        shift: (3,) from where it was: horizontally to where it is, in height to where it should be, or to what
+            it was put on.
         observation: the views.
         placed: whether an action has put it there, which may turn it about the vertical.
         open_share: share of its top through which cameras saw although it was there (`open_top`).
