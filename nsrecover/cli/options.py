@@ -104,7 +104,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def spread_out(**given: object) -> None:
-        chosen = {item.name: given.pop(item.name) for item in fields(kind)}
+        chosen = {item.name: given.pop(item.name) for item in fields(kind) if item.name in given}
         command(**given, **{group.name: kind(**chosen)})
 
     options = [

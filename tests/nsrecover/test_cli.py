@@ -5,7 +5,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 import nsrecover
+from nsrecover.cli import commands
+from nsrecover.errors import InvalidRecording
 from nsrecover.records.recording import Recording, example, save
 from nsrecover.records.review import review
 from tests.commands import run
@@ -27,6 +31,11 @@ def test_info_fits_one_screen_and_all_of_it_can_be_had() -> None:
     assert len(lines) <= 20
     assert max(map(len, lines)) <= 120
     assert any(line.startswith("false alarms ") and "%" in line for line in lines)
+
+
+def test_a_program_may_leave_out_the_options_of_bags(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRecording, match="found nothing there"):
+        commands.train(episodes=[str(tmp_path / "none")], out=tmp_path)
 
 
 def test_the_version_and_what_an_error_says_to_developers() -> None:
